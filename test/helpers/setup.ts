@@ -1,5 +1,6 @@
 // Runs in every test file's process: an unhandled rejection, an uncaught exception or a handle left open fails the file.
 // It only watches; it never closes what a test forgot.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll } from 'vitest'
 
 const watched = ['TCPSocketWrap', 'TCPServerWrap', 'Timeout', 'UDPWrap', 'TLSWrap', 'ProcessWrap', 'FSEventWrap', 'MessagePort']
@@ -35,6 +36,7 @@ afterAll(async () => {
   const deadline = performance.now() + graceMs
   let left = leftOpen(before)
   do {
+    await sleep(10)
     await new Promise((resolve) => setImmediate(resolve))
     left = leftOpen(before)
   } while (left.length > 0 && performance.now() < deadline)

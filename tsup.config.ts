@@ -1,0 +1,20 @@
+// The build: ESM (library and command line), CJS (library) and types for both, with shared chunks, so that every entry of a
+// format uses one copy of the error classes. The CJS build bundles p-retry and what it needs: they are ESM only.
+import { defineConfig, type Options } from 'tsup'
+
+const library = { index: 'src/index.ts', broker: 'src/broker.ts' }
+
+const shared: Options = {
+  outDir: 'dist',
+  platform: 'node',
+  target: 'node20',
+  splitting: true,
+  treeshake: false,
+  sourcemap: false,
+  dts: { entry: library },
+}
+
+export default defineConfig([
+  { ...shared, entry: { ...library, 'cli/ottla': 'src/cli/ottla.ts' }, format: 'esm' },
+  { ...shared, entry: library, format: 'cjs', noExternal: ['p-retry', 'is-network-error'] },
+])
