@@ -62,13 +62,26 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/cli/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
-    { name: 'source never imports tests', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|scripts|bench|examples)/' } },
-    { name: 'nobody imports the entries', severity: 'error', from: { path: '^src/(?!cli/|testing)' }, to: { path: '^src/(index|broker)\\.ts$' } },
+    {
+      name: 'source never imports tests',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(test|scripts|bench|examples)/' },
+    },
+    {
+      name: 'nobody imports the entries',
+      severity: 'error',
+      from: { path: '^src/(?!cli/|testing)' },
+      to: { path: '^src/(index|broker)\\.ts$' },
+    },
   ],
   options: {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 }

@@ -5,7 +5,18 @@ import tseslint from 'typescript-eslint'
 const timers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
 
 export default tseslint.config(
-  { ignores: ['dist', 'coverage', '.kafka', '.ci/out', 'bench/node_modules', 'bench/results', 'test/package/consumer', '.venv'] },
+  {
+    ignores: [
+      'dist',
+      'coverage',
+      '.kafka',
+      '.ci/out',
+      'bench/node_modules',
+      'bench/results',
+      'test/package/consumer',
+      '.venv',
+    ],
+  },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {
@@ -21,7 +32,10 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/no-import-type-side-effects': 'error',
       '@typescript-eslint/no-unnecessary-condition': 'off',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'none' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'none' },
+      ],
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/restrict-template-expressions': 'off',
       '@typescript-eslint/only-throw-error': 'error',
@@ -29,7 +43,10 @@ export default tseslint.config(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-restricted-syntax': [
         'error',
-        { selector: "CallExpression[callee.object.name='Promise'][callee.property.name='race']", message: 'Promise.race against a long-lived promise leaks: use an AbortSignal.' },
+        {
+          selector: "CallExpression[callee.object.name='Promise'][callee.property.name='race']",
+          message: 'Promise.race against a long-lived promise leaks: use an AbortSignal.',
+        },
         { selector: "NewExpression[callee.name='Function']", message: 'No code generation.' },
       ],
     },
@@ -38,8 +55,14 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     rules: {
       'no-console': 'error',
-      'no-restricted-globals': ['error', ...timers.map((name) => ({ name, message: 'Timers only through Clock (src/util/clock.ts).' }))],
-      'no-restricted-imports': ['error', { paths: ['timers', 'node:timers', 'node:timers/promises', 'timers/promises'] }],
+      'no-restricted-globals': [
+        'error',
+        ...timers.map((name) => ({ name, message: 'Timers only through Clock (src/util/clock.ts).' })),
+      ],
+      'no-restricted-imports': [
+        'error',
+        { paths: ['timers', 'node:timers', 'node:timers/promises', 'timers/promises'] },
+      ],
     },
   },
   { files: ['src/util/clock.ts'], rules: { 'no-restricted-globals': 'off', 'no-restricted-imports': 'off' } },
@@ -47,7 +70,18 @@ export default tseslint.config(
   {
     files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
     languageOptions: {
-      globals: { process: 'readonly', console: 'readonly', Buffer: 'readonly', performance: 'readonly', URL: 'readonly', module: 'writable', require: 'readonly', setTimeout: 'readonly', clearTimeout: 'readonly', setImmediate: 'readonly' },
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        Buffer: 'readonly',
+        performance: 'readonly',
+        URL: 'readonly',
+        module: 'writable',
+        require: 'readonly',
+        setTimeout: 'readonly',
+        clearTimeout: 'readonly',
+        setImmediate: 'readonly',
+      },
     },
   },
 )

@@ -1,7 +1,12 @@
 // The kinds of test run: unit and integration (npm test), conformance on Apache Kafka, interop with other clients.
 import { defineConfig } from 'vitest/config'
 
-const setup = { setupFiles: ['test/helpers/setup.ts'], sequence: { hooks: 'stack' as const }, unstubEnvs: true, restoreMocks: true }
+const setup = {
+  setupFiles: ['test/helpers/setup.ts'],
+  sequence: { hooks: 'stack' as const },
+  unstubEnvs: true,
+  restoreMocks: true,
+}
 const integration = ['test/integration/**/*.test.ts', 'test/cli/**/*.test.ts', 'test/conformance/**/*.test.ts']
 const kafka = process.env['OTTLA_KAFKA'] ?? '1'
 
@@ -19,7 +24,15 @@ export default defineConfig({
           testTimeout: 20_000,
         },
       },
-      { test: { ...setup, name: 'integration', include: integration, env: { OTTLA_KAFKA: 'embedded' }, testTimeout: 30_000 } },
+      {
+        test: {
+          ...setup,
+          name: 'integration',
+          include: integration,
+          env: { OTTLA_KAFKA: 'embedded' },
+          testTimeout: 30_000,
+        },
+      },
       {
         test: {
           ...setup,

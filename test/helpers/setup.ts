@@ -3,7 +3,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll } from 'vitest'
 
-const watched = ['TCPSocketWrap', 'TCPServerWrap', 'Timeout', 'UDPWrap', 'TLSWrap', 'ProcessWrap', 'FSEventWrap', 'MessagePort']
+const watched = [
+  'TCPSocketWrap',
+  'TCPServerWrap',
+  'Timeout',
+  'UDPWrap',
+  'TLSWrap',
+  'ProcessWrap',
+  'FSEventWrap',
+  'MessagePort',
+]
 const graceMs = 1000
 
 const handles = (): Map<string, number> => {
