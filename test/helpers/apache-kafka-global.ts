@@ -15,5 +15,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw new Error(`OTTLA_KAFKA must be a number of nodes, got ${process.env['OTTLA_KAFKA']}`)
   const kafka = await startApacheKafka(nodes)
   project.provide('apacheKafka', { dir: kafka.dir, port: kafka.port, nodes })
-  return kafka.close
+  return () => kafka.close()
 }
