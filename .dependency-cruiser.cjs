@@ -3,13 +3,15 @@
 
 /** What each folder may import, besides itself. Whatever is not listed here is forbidden. */
 const errors = '^src/errors\\.ts$'
+const top = '^src/protocol/[^/]+\\.ts$'
 const allowed = {
   'src/errors\\.ts$': [],
   'src/util/': [errors],
+  'src/protocol/[^/]+\\.ts$': [errors, '^src/util/', '^src/protocol/wire/'],
   'src/protocol/wire/': [errors, '^src/util/'],
-  'src/protocol/messages/': [errors, '^src/util/', '^src/protocol/wire/'],
-  'src/protocol/records/': [errors, '^src/util/', '^src/protocol/wire/', '^src/protocol/messages/'],
-  'src/protocol/assignment/': [errors, '^src/util/', '^src/protocol/wire/', '^src/protocol/messages/'],
+  'src/protocol/messages/': [errors, '^src/util/', top, '^src/protocol/wire/'],
+  'src/protocol/records/': [errors, '^src/util/', top, '^src/protocol/wire/', '^src/protocol/messages/'],
+  'src/protocol/assignment/': [errors, '^src/util/', top, '^src/protocol/wire/', '^src/protocol/messages/'],
   'src/net/': [errors, '^src/util/', '^src/protocol/'],
   'src/client/serde/': [errors, '^src/util/', '^src/protocol/'],
   'src/client/cluster/': [errors, '^src/util/', '^src/protocol/', '^src/net/', '^src/client/serde/'],
