@@ -67,7 +67,7 @@ export class Deadline {
       const timer = Number.isFinite(this.timeoutMs) ? this.clock.setTimer(this.remainingMs(), onTime) : undefined
       signal?.addEventListener('abort', onAbort, { once: true })
       promise.then(
-        value => {
+        (value) => {
           settle()
           resolve(value)
         },

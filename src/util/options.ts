@@ -57,7 +57,7 @@ export function resolveOptions<Specs extends Record<string, Option<unknown>>>(
       if (spec.isRequired) throw new UsageError(`${owner}: ${name} is required`, 'INVALID_OPTION')
       resolved[name] = spec.fallback()
     } else {
-      resolved[name] = spec.check(value, allowed => {
+      resolved[name] = spec.check(value, (allowed) => {
         throw new UsageError(`${owner}: ${name} must be ${allowed}, got ${shown(value)}`, 'INVALID_OPTION')
       })
     }
@@ -92,13 +92,13 @@ export const nonEmptyString: Check<string> = (value, fail) =>
 
 export function oneOf<const T extends string | number>(...allowed: readonly T[]): Check<T> {
   return (value, fail) =>
-    allowed.includes(value as T) ? (value as T) : fail(`one of ${allowed.map(one => shown(one)).join(', ')}`)
+    allowed.includes(value as T) ? (value as T) : fail(`one of ${allowed.map((one) => shown(one)).join(', ')}`)
 }
 
 export function arrayOf<T>(check: Check<T>, { min = 0 } = {}): Check<readonly T[]> {
   return (value, fail) => {
     if (!Array.isArray(value) || value.length < min) return fail(min > 0 ? `an array of at least ${min}` : 'an array')
-    return value.map((item, i) => check(item, allowed => fail(`an array whose item ${i} is ${allowed}`)))
+    return value.map((item, i) => check(item, (allowed) => fail(`an array whose item ${i} is ${allowed}`)))
   }
 }
 

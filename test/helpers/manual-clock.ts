@@ -49,5 +49,5 @@ export class ManualClock implements Clock {
 
 /** Returns when everything that promises had to do is done. */
 function settled(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve))
+  return new Promise((resolve) => setImmediate(resolve))
 }

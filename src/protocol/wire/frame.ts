@@ -142,7 +142,9 @@ export class FrameSplitter {
   #checked(buffer: Buffer, at: number): number {
     const length = buffer.readInt32BE(at)
     if (length < 0 || length > this.#maxFrameBytes) {
-      throw malformed(`a frame of ${length} bytes (0x${buffer.toString('hex', at, at + 4)}), allowed are ${this.#maxFrameBytes}`)
+      throw malformed(
+        `a frame of ${length} bytes (0x${buffer.toString('hex', at, at + 4)}), allowed are ${this.#maxFrameBytes}`,
+      )
     }
     return length
   }

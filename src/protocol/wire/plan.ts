@@ -43,8 +43,8 @@ export function compileStruct(fields: Fields, target: Target): Codec {
     return { ...step, isPlain: isPresent && !isTagged }
   })
   tagged.sort((a, b) => (a.field.spec.tag as number) - (b.field.spec.tag as number))
-  const byTag = new Map(tagged.map(step => [step.field.spec.tag as number, step]))
-  const refused = absent.filter(step => !step.field.spec.ignorable)
+  const byTag = new Map(tagged.map((step) => [step.field.spec.tag as number, step]))
+  const refused = absent.filter((step) => !step.field.spec.ignorable)
 
   return {
     read(reader) {
@@ -157,7 +157,7 @@ function compileField(spec: FieldSpec, target: Target): Codec {
   const codec = compileKind(spec, target, isNullable)
   if (isNullable) return codec
   return {
-    read: reader => codec.read(reader),
+    read: (reader) => codec.read(reader),
     write(writer, value) {
       if (value === null) {
         const message = `${target.where} must not be null in version ${target.version}`
@@ -171,21 +171,21 @@ function compileField(spec: FieldSpec, target: Target): Codec {
 function compileKind(spec: FieldSpec, target: Target, isNullable: boolean): Codec {
   switch (spec.kind) {
     case 'bool':
-      return { read: r => r.bool(), write: (w, value) => w.bool(value as boolean) }
+      return { read: (r) => r.bool(), write: (w, value) => w.bool(value as boolean) }
     case 'int8':
-      return { read: r => r.int8(), write: (w, value) => w.int8(value as number) }
+      return { read: (r) => r.int8(), write: (w, value) => w.int8(value as number) }
     case 'int16':
-      return { read: r => r.int16(), write: (w, value) => w.int16(value as number) }
+      return { read: (r) => r.int16(), write: (w, value) => w.int16(value as number) }
     case 'uint16':
-      return { read: r => r.uint16(), write: (w, value) => w.uint16(value as number) }
+      return { read: (r) => r.uint16(), write: (w, value) => w.uint16(value as number) }
     case 'int32':
-      return { read: r => r.int32(), write: (w, value) => w.int32(value as number) }
+      return { read: (r) => r.int32(), write: (w, value) => w.int32(value as number) }
     case 'int64':
-      return { read: r => r.int64(), write: (w, value) => w.int64(value as number) }
+      return { read: (r) => r.int64(), write: (w, value) => w.int64(value as number) }
     case 'float64':
-      return { read: r => r.float64(), write: (w, value) => w.float64(value as number) }
+      return { read: (r) => r.float64(), write: (w, value) => w.float64(value as number) }
     case 'uuid':
-      return { read: r => r.uuid(), write: (w, value) => w.uuid(value as string) }
+      return { read: (r) => r.uuid(), write: (w, value) => w.uuid(value as string) }
     case 'string':
       return stringCodec(target, isNullable)
     case 'bytes':
@@ -304,7 +304,7 @@ function structCodec(fields: Fields, target: Target, isNullable: boolean): Codec
   const codec = compileStruct(fields, target)
   if (!isNullable) return codec
   return {
-    read: reader => (reader.int8() < 0 ? null : codec.read(reader)),
+    read: (reader) => (reader.int8() < 0 ? null : codec.read(reader)),
     write(writer, value) {
       writer.int8(value === null ? -1 : 1)
       if (value !== null) codec.write(writer, value)
