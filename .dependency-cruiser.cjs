@@ -63,7 +63,11 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/cli/' },
       // wasm-zstd is the one that the build puts into the library, loaded at first use.
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@hpcc-js/wasm-zstd/' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: 'node_modules/@hpcc-js/wasm-zstd/',
+      },
     },
     {
       name: 'source never imports tests',
