@@ -1,0 +1,12 @@
+// What the clients build on.
+export {
+  Cluster,
+  type ClusterSendOptions,
+  type CoordinatorKey,
+  type RoutedOptions,
+  type TopicsOptions,
+} from './cluster.js'
+export type { BrokerEvent, ClusterEvents } from './events.js'
+export { consoleLogger, type Logger, type LogLevel } from './logger.js'
+export { clientOptions, type ClientConfig, type ClientOptions } from './options.js'
+export type { BrokerAddress, LeaderHint, PartitionMetadata, TopicMetadata } from './topic-metadata.js'
