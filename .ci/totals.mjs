@@ -41,7 +41,8 @@ const rows = readFileSync(stepsFile, 'utf8')
 const total = { passed: 0, failed: 0, skipped: 0, seconds: 0 }
 for (const row of rows) for (const key of Object.keys(total)) total[key] += row[key]
 
-const line = (...cells) => console.log([cells[0].padEnd(26), ...cells.slice(1).map((cell) => String(cell).padStart(8))].join(' '))
+const line = (...cells) =>
+  console.log([cells[0].padEnd(26), ...cells.slice(1).map((cell) => String(cell).padStart(8))].join(' '))
 console.log()
 line('step', 'seconds', 'exit', 'passed', 'failed', 'skipped')
 for (const row of rows) line(row.name, row.seconds, row.status, row.passed, row.failed, row.skipped)
