@@ -58,7 +58,7 @@ export const declaredMessages: readonly DeclaredMessage[] = [
   ...Object.values(structs).map((message) => ({
     name: message.name,
     of: 'data' as const,
-    message: message as unknown as AnyMessage,
+    message: message,
   })),
 ]
 
