@@ -26,19 +26,23 @@ export interface KafkaErrorDetails {
   /** Whether the same call may succeed later without anybody changing anything. @default false */
   readonly retriable?: boolean | undefined
   readonly cause?: unknown
+  readonly maybeWritten?: boolean | undefined
 }
 
 /** The base of all errors of ottla. Decide by {@link KafkaError.code}, never by the message. */
 export class KafkaError extends Error {
   readonly code: ErrorCode
   readonly retriable: boolean
+  /** Of a send() that failed: whether the record may be in the log nevertheless. Left undefined by everything else. */
+  readonly maybeWritten: boolean | undefined
   readonly [BRAND] = true
 
-  constructor(message: string, { code, retriable = false, cause }: KafkaErrorDetails) {
+  constructor(message: string, { code, retriable = false, cause, maybeWritten }: KafkaErrorDetails) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'KafkaError'
     this.code = code
     this.retriable = retriable
+    this.maybeWritten = maybeWritten
   }
 }
 
