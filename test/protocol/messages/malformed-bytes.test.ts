@@ -2,10 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isKafkaError, KafkaError } from '../../../src/errors.js'
+import { DeleteRecords } from '../../../src/protocol/messages/delete-records.js'
 import { Fetch } from '../../../src/protocol/messages/fetch.js'
 import { Metadata } from '../../../src/protocol/messages/metadata.js'
 import { readRequestHeader, skipRequestTags } from '../../../src/protocol/wire/frame.js'
-import { Reader, Writer } from '../../../src/protocol/wire/index.js'
+import { int64Max, Reader, Writer } from '../../../src/protocol/wire/index.js'
 import { decode, declaredMessages, fixtures, versionsOf } from './wire-fixtures.js'
 
 /** What reading gave: a value, or an error that must be ours. */
@@ -136,4 +137,37 @@ test('tagged fields that nobody knows are skipped, wherever they stand', () => {
   writer.uvarint(0)
   const bytes = Buffer.concat(writer.finish())
   expect(decode(Fetch.request as never, 12, bytes)).toEqual(decode(Fetch.request as never, 12, whole))
+})
+
+test('a tagged field whose size is not that of its value is refused', () => {
+  const whole = Buffer.from(
+    fixtures.get('Fetch')!.find((f) => f.version === 12 && f.variant === 'bare')!.bytes,
+    'base64',
+  )
+  const tagged = (size: number): Buffer => {
+    const clusterId = Buffer.from([0x05, ...Buffer.from('main'), 0])
+    return Buffer.concat([whole.subarray(0, -1), Buffer.from([1, 0, size]), clusterId.subarray(0, size)])
+  }
+  expect(decode(Fetch.request as never, 12, tagged(5))).toMatchObject({ clusterId: 'main' })
+  expect(() => decode(Fetch.request as never, 12, tagged(6))).toThrow(/tagged field 0/)
+})
+
+test('an int64 outside the safe integers is refused, but for the largest of all', () => {
+  const withOffset = (offset: bigint): Buffer => {
+    const bytes = Buffer.alloc(31)
+    bytes.writeInt32BE(1, 0) // topics
+    bytes.writeInt16BE(1, 4) // name
+    bytes.write('t', 6)
+    bytes.writeInt32BE(1, 7) // partitions
+    bytes.writeBigInt64BE(offset, 15)
+    return bytes
+  }
+  const read = (offset: bigint) =>
+    DeleteRecords.request.read(new Reader(withOffset(offset)), 0).topics[0]?.partitions[0]?.offset
+  expect(read(2n ** 53n - 1n)).toBe(Number.MAX_SAFE_INTEGER)
+  expect(read(1n - 2n ** 53n)).toBe(Number.MIN_SAFE_INTEGER)
+  expect(read(2n ** 63n - 1n)).toBe(int64Max)
+  for (const unsafe of [2n ** 53n, -(2n ** 53n), 2n ** 63n - 2n, -(2n ** 63n)]) {
+    expect(() => read(unsafe)).toThrow(expect.objectContaining({ code: 'MALFORMED_MESSAGE' }))
+  }
 })
