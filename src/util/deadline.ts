@@ -73,7 +73,7 @@ export class Deadline {
         },
         (error: unknown) => {
           settle()
-          reject(error as Error)
+          reject(error)
         },
       )
     })

@@ -13,7 +13,7 @@ export interface Option<T> {
 
 export type Resolved<Specs> = { readonly [Name in keyof Specs]: Specs[Name] extends Option<infer T> ? T : never }
 
-export function option<T>(check: Check<T>, fallback: T | (() => T)): Option<T> {
+export function option<T>(check: Check<T>, fallback: NoInfer<T> | (() => NoInfer<T>)): Option<T> {
   return { check, fallback: typeof fallback === 'function' ? (fallback as () => T) : () => fallback, isRequired: false }
 }
 

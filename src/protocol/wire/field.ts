@@ -124,5 +124,6 @@ export function struct<const F extends Fields>(fields: F): Field<OutOf<F>, InOf<
 export function array<F extends AnyField>(element: F): Field<F['out'][], readonly F['in_'][], false>
 export function array<const F extends Fields>(fields: F): Field<OutOf<F>[], readonly InOf<F>[], false>
 export function array(element: AnyField | Fields): AnyField {
-  return field('array', { element: element instanceof Field ? element : struct(element as Fields) })
+  const one: AnyField = element instanceof Field ? element : struct(element)
+  return field<unknown>('array', { element: one })
 }

@@ -1,6 +1,7 @@
 // Frames: the 4-byte length, the request and response headers of every version, and the splitting of a byte stream.
 import type { AnyApi, RequestInput, ResponseInput } from './api.js'
-import { malformed, Reader } from './reader.js'
+import type { Reader } from './reader.js'
+import { malformed } from './reader.js'
 import { includes } from './versions.js'
 import { Writer } from './writer.js'
 
@@ -35,7 +36,7 @@ export function encodeRequest<A extends AnyApi>(
     writer.utf8(clientId, bytes)
   }
   if (includes(api.request.flexible, version)) writer.uvarint(0)
-  api.request.write(writer, version, request as never)
+  api.request.write(writer, version, request)
   return framed(writer)
 }
 
@@ -49,7 +50,7 @@ export function encodeResponse<A extends AnyApi>(
   writer.int32(0)
   writer.int32(correlationId)
   if (hasResponseTags(api, version)) writer.uvarint(0)
-  api.response.write(writer, version, response as never)
+  api.response.write(writer, version, response)
   return framed(writer)
 }
 
