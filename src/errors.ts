@@ -11,6 +11,7 @@ export type ClientErrorCode =
   | 'CONNECTION_FAILED'
   | 'CONNECTION_LOST'
   | 'DELIVERY_FAILED'
+  | 'DESERIALIZATION_FAILED'
   | 'INVALID_ARGUMENT'
   | 'INVALID_OPTION'
   | 'MALFORMED_MESSAGE'
@@ -80,15 +81,23 @@ export class RecordError extends KafkaError {
   readonly topic: string
   readonly partition: number
   readonly offset: number
+  /** Where a reader can go on behind it, if that is known. */
+  readonly nextOffset: number | undefined
 
   constructor(
     message: string,
-    details: KafkaErrorDetails & { readonly topic: string; readonly partition: number; readonly offset: number },
+    details: KafkaErrorDetails & {
+      readonly topic: string
+      readonly partition: number
+      readonly offset: number
+      readonly nextOffset?: number | undefined
+    },
   ) {
     super(message, details)
     this.topic = details.topic
     this.partition = details.partition
     this.offset = details.offset
+    this.nextOffset = details.nextOffset
   }
 }
 
