@@ -1,0 +1,124 @@
+// The handle that startBroker() gives: the brokers of one cluster, their listeners, and what a test does to them.
+import { UsageError } from '../errors.js'
+import type { SettableClock } from '../util/settable-clock.js'
+import { ClusterState, type BrokerNode } from './cluster-state.js'
+import { Dispatcher } from './dispatch.js'
+import type { Service } from './handlers/handler.js'
+import { allHandlers } from './handlers/index.js'
+import { Listener } from './listener.js'
+import { planTopic } from './topic-creation.js'
+
+export interface BrokerSpec {
+  /** @default no rack */
+  readonly rack?: string | undefined
+}
+
+interface BrokerClusterOptions {
+  readonly brokers: readonly BrokerSpec[]
+  readonly host: string
+  readonly port: number
+  readonly texts: ReadonlyMap<string, string>
+  readonly clock: SettableClock
+}
+
+export class BrokerCluster {
+  /** Settable time: `clock.advance(60_000)`. */
+  readonly clock: SettableClock
+  readonly #options: BrokerClusterOptions
+  readonly #state: ClusterState
+  readonly #listeners = new Map<number, Listener>()
+  readonly #services: readonly Service[]
+  readonly #dispatcher: Dispatcher
+  #closed: Promise<void> | undefined
+
+  /** @internal */
+  constructor(options: BrokerClusterOptions) {
+    this.#options = options
+    this.clock = options.clock
+    this.#state = new ClusterState(options.clock, options.texts)
+    this.#services = []
+    this.#dispatcher = new Dispatcher(this.#state, allHandlers(this.#services))
+  }
+
+  /** @internal */
+  async open(topics: ReadonlyMap<string, number>): Promise<void> {
+    const { brokers, host, port } = this.#options
+    for (const [i, { rack = null }] of brokers.entries()) {
+      const node: BrokerNode = { id: i + 1, host, port: port === 0 ? 0 : port + i, rack, isAlive: true }
+      this.#state.nodes.set(node.id, node)
+    }
+    try {
+      for (const [name, numPartitions] of topics) {
+        const { partitions, texts } = planTopic(this.#state, {
+          name,
+          numPartitions,
+          replicationFactor: -1,
+          assignments: [],
+          configs: [],
+        })
+        this.#state.createTopic(name, partitions, texts)
+      }
+      await Promise.all([...this.#state.nodes.values()].map((node) => this.#listen(node)))
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+  }
+
+  async #listen(node: BrokerNode): Promise<void> {
+    const config = this.#state.brokerConfig(node.id)
+    const listener = new Listener({
+      host: node.host,
+      clock: this.clock,
+      maxFrameBytes: config.int('socket.request.max.bytes'),
+      maxIdleMs: config.int('connections.max.idle.ms'),
+      serve: (frame, connection) => this.#dispatcher.serve(frame, node, connection),
+      onConnectionClosed: (remote, reason) => {
+        if (reason !== undefined) this.#state.log('info', `broker ${node.id} closed the connection from ${remote}: ${reason}`)
+      },
+    })
+    this.#listeners.set(node.id, listener)
+    node.port = await listener.open(node.port)
+    this.#state.log('info', `broker ${node.id} listens on ${node.host}:${node.port}`)
+  }
+
+  /** Where to connect to, as `host:port`. */
+  get brokers(): string[] {
+    return [...this.#state.nodes.values()].map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))
+  }
+
+  /** The cluster's state, for the parts of the broker and its command. @internal */
+  get state(): ClusterState {
+    return this.#state
+  }
+
+  /** Makes a partition's leader another broker; the data stay. */
+  async moveLeader(topic: string, partition: number, brokerId: number): Promise<void> {
+    const found = this.#state.partition(topic, partition)
+    if (!found) throw new UsageError(`there is no partition ${topic}-${partition}`)
+    const { id, isAlive } = this.#state.node(brokerId)
+    if (!isAlive) throw new UsageError(`broker ${id} does not run`)
+    found.replicas = [id]
+    found.setLeader(id)
+  }
+
+  async moveCoordinator(group: string, brokerId: number): Promise<void> {
+    this.#state.moveCoordinator(group, brokerId)
+  }
+
+  /** Ends every socket, wait and timer. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    for (const service of this.#services) service.close()
+    await Promise.all([...this.#listeners.values()].map((listener) => listener.close('the broker was closed', false)))
+    this.#state.events.clear()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}

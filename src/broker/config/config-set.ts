@@ -1,0 +1,100 @@
+// Texts set for a broker or a topic over the defaults below them, with their values parsed once.
+import { InvalidConfig, parseConfig, type ConfigDefinition, type ConfigValue } from './definition.js'
+
+/** Where a value comes from, as DescribeConfigs numbers it. */
+export const configSource = {
+  dynamicTopic: 1,
+  dynamicBroker: 2,
+  dynamicDefaultBroker: 3,
+  staticBroker: 4,
+  default: 5,
+  group: 8,
+} as const
+
+export interface Synonym {
+  readonly name: string
+  readonly text: string | null
+  readonly source: number
+}
+
+/** One layer of texts: what was set, and from where that counts. */
+export interface Layer {
+  readonly source: number
+  readonly texts: ReadonlyMap<string, string>
+}
+
+export class ConfigView {
+  readonly #definitions: ReadonlyMap<string, ConfigDefinition>
+  readonly #layers: readonly Layer[]
+  readonly #parent: ConfigView | undefined
+  readonly #values = new Map<string, ConfigValue>()
+
+  /** `layers` from the strongest to the weakest; `parent` gives a topic config its default by brokerName. */
+  constructor(definitions: ReadonlyMap<string, ConfigDefinition>, layers: readonly Layer[], parent?: ConfigView) {
+    this.#definitions = definitions
+    this.#layers = layers
+    this.#parent = parent
+  }
+
+  get definitions(): Iterable<ConfigDefinition> {
+    return this.#definitions.values()
+  }
+
+  definition(name: string): ConfigDefinition | undefined {
+    return this.#definitions.get(name)
+  }
+
+  /** Every place that gives the config a value, the one that counts first. */
+  synonyms(name: string): readonly Synonym[] {
+    const definition = this.#known(name)
+    const synonyms: Synonym[] = []
+    for (const { source, texts } of this.#layers) {
+      const text = texts.get(name)
+      if (text !== undefined) synonyms.push({ name, text, source })
+    }
+    if (definition.brokerName !== undefined && this.#parent) synonyms.push(...this.#parent.synonyms(definition.brokerName))
+    else if (definition.default !== null) synonyms.push({ name, text: definition.default, source: configSource.default })
+    return synonyms
+  }
+
+  text(name: string): string | null {
+    return this.synonyms(name)[0]?.text ?? null
+  }
+
+  value(name: string): ConfigValue {
+    let value = this.#values.get(name)
+    if (value === undefined) this.#values.set(name, (value = parseConfig(this.#known(name), this.text(name))))
+    return value
+  }
+
+  int(name: string): number {
+    return Number(this.value(name))
+  }
+
+  bool(name: string): boolean {
+    return this.value(name) === true
+  }
+
+  string(name: string): string {
+    return String(this.value(name) ?? '')
+  }
+
+  list(name: string): readonly string[] {
+    return (this.value(name) ?? []) as readonly string[]
+  }
+
+  /** To be called when a text below has changed. */
+  changed(): void {
+    this.#values.clear()
+  }
+
+  #known(name: string): ConfigDefinition {
+    const definition = this.#definitions.get(name)
+    if (!definition) throw new InvalidConfig(`Unknown config name: ${name}`)
+    return definition
+  }
+}
+
+export function byName(definitions: readonly ConfigDefinition[]): ReadonlyMap<string, ConfigDefinition> {
+  return new Map(definitions.map((definition) => [definition.name, definition]))
+}

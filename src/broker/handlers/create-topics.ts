@@ -1,0 +1,46 @@
+// CreateTopics, versions 2-7: validation and error texts as the KRaft controller's. Deviation: one replica only
+// (INVALID_REPLICATION_FACTOR otherwise).
+import { CreateTopics } from '../../protocol/messages/create-topics.js'
+import { errorCodes } from '../../protocol/messages/error-table.js'
+import { zeroUuid } from '../../protocol/wire/index.js'
+import type { ClusterState } from '../cluster-state.js'
+import { planTopic, Refused, type NewTopic } from '../topic-creation.js'
+import { handler } from './handler.js'
+
+export const createTopicsHandler = handler(CreateTopics, (request, { cluster }) => {
+  const times = new Map<string, number>()
+  for (const { name } of request.topics) times.set(name, (times.get(name) ?? 0) + 1)
+  const topics = [...times].map(([name, count]) => {
+    if (count > 1) return failed(name, errorCodes.INVALID_REQUEST, 'Duplicate topic name.')
+    const topic = request.topics.find((t) => t.name === name) as NewTopic
+    try {
+      return created(cluster, topic, request.validateOnly)
+    } catch (error) {
+      if (error instanceof Refused) return failed(name, error.code, error.message)
+      throw error
+    }
+  })
+  return { throttleTimeMs: 0, topics }
+})
+
+function failed(name: string, errorCode: number, errorMessage: string) {
+  return { name, errorCode, errorMessage, configs: null }
+}
+
+function created(cluster: ClusterState, wanted: NewTopic, validateOnly: boolean) {
+  const { partitions, assignment, texts } = planTopic(cluster, wanted)
+  const topic = validateOnly ? undefined : cluster.createTopic(wanted.name, partitions, texts, assignment)
+  const config = topic?.config ?? cluster.topicConfig(texts)
+  return {
+    name: wanted.name,
+    topicId: topic?.id ?? zeroUuid,
+    errorCode: errorCodes.NONE,
+    errorMessage: null,
+    numPartitions: partitions,
+    replicationFactor: 1,
+    configs: [...config.definitions].map(({ name }) => {
+      const [first] = config.synonyms(name)
+      return { name, value: first?.text ?? null, readOnly: false, configSource: first?.source ?? 5, isSensitive: false }
+    }),
+  }
+}

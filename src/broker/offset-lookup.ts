@@ -1,0 +1,59 @@
+// A partition's offset at a time, with the special times of ListOffsets.
+import { RecordBatch, RecordCursor } from '../protocol/records/index.js'
+import { int64, baseTimestampAt } from '../protocol/records/layout.js'
+import type { LoggedBatch } from './log/partition-log.js'
+import type { Partition } from './topic.js'
+
+export interface FoundOffset {
+  readonly offset: number
+  readonly timestamp: number
+  readonly leaderEpoch: number
+}
+
+export const latest = -1
+export const earliest = -2
+export const maxTimestamp = -3
+export const earliestLocal = -4
+const latestTiered = -5
+const earliestPendingUpload = -6
+
+const nothing: FoundOffset = { offset: -1, timestamp: -1, leaderEpoch: -1 }
+
+/** `timestamp` is a date or one of the special times; -1 for the offset when there is none. */
+export function offsetAt(partition: Partition, timestamp: number): FoundOffset {
+  const { log, epochs, leaderEpoch } = partition
+  switch (timestamp) {
+    case latest:
+      return { offset: partition.lastStableOffset, timestamp: -1, leaderEpoch }
+    case earliest:
+    case earliestLocal:
+      return { offset: log.startOffset, timestamp: -1, leaderEpoch: epochs.epochOf(log.startOffset) }
+    case latestTiered: // without tiered storage nothing is there
+    case earliestPendingUpload:
+      return nothing
+    case maxTimestamp: {
+      const batch = log.batchOfLargestTimestamp()
+      return batch ? (recordIn(batch, partition, new RecordBatch(batch.bytes, partition.source).maxTimestamp) ?? nothing) : nothing
+    }
+    default: {
+      const batch = log.firstBatchSince(timestamp)
+      return batch ? (recordIn(batch, partition, timestamp) ?? nothing) : nothing
+    }
+  }
+}
+
+/** The first record of the batch, from the log's start on, with at least that timestamp. */
+function recordIn({ bytes }: LoggedBatch, partition: Partition, timestamp: number): FoundOffset | undefined {
+  const batch = new RecordBatch(bytes, partition.source)
+  const { leaderEpoch } = batch
+  const startOffset = Math.max(batch.baseOffset, partition.log.startOffset)
+  if (batch.timestampType === 'LogAppendTime') {
+    return { offset: startOffset, timestamp: batch.maxTimestamp, leaderEpoch }
+  }
+  const base = int64(bytes, baseTimestampAt)
+  for (const cursor = new RecordCursor(batch); cursor.next();) {
+    const found = base + cursor.timestampDelta
+    if (found >= timestamp && cursor.offset >= startOffset) return { offset: cursor.offset, timestamp: found, leaderEpoch }
+  }
+  return undefined
+}
