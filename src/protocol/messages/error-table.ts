@@ -4,6 +4,7 @@ import { AuthorizationError, FencedError, KafkaError } from '../../errors.js'
 
 /**
  * What a client does about an error:
+ * - `none`: nothing; what was asked for is so
  * - `fail`: tell the caller; trying again changes nothing
  * - `retry`: ask the same broker again after a backoff
  * - `refreshMetadata`: the cluster is not as we think; refresh the metadata, then ask whoever leads now
@@ -19,6 +20,7 @@ import { AuthorizationError, FencedError, KafkaError } from '../../errors.js'
  * - `denied`: not authorized; stop until somebody changes the rights
  */
 export type Reaction =
+  | 'none'
   | 'fail'
   | 'retry'
   | 'refreshMetadata'
@@ -40,7 +42,7 @@ const no = false
 
 const table = [
   [-1, 'UNKNOWN_SERVER_ERROR', no, 'fail', 'the broker failed in a way it has no code for; see its log'],
-  [0, 'NONE', no, 'fail', 'no error'],
+  [0, 'NONE', no, 'none', 'no error'],
   [1, 'OFFSET_OUT_OF_RANGE', no, 'resetOffset', 'the log of this partition does not hold the offset'],
   [2, 'CORRUPT_MESSAGE', yes, 'retry', 'the batch does not match its checksum, or is otherwise broken'],
   [3, 'UNKNOWN_TOPIC_OR_PARTITION', yes, 'refreshMetadata', 'the broker does not have this topic or partition'],
@@ -65,12 +67,12 @@ const table = [
   [16, 'NOT_COORDINATOR', yes, 'findCoordinator', 'this broker is not the coordinator'],
   [17, 'INVALID_TOPIC_EXCEPTION', no, 'fail', 'the topic name is not legal, or the topic is internal'],
   [18, 'RECORD_LIST_TOO_LARGE', no, 'fail', 'the batch is larger than a log segment may be (segment.bytes)'],
-  [19, 'NOT_ENOUGH_REPLICAS', yes, 'refreshMetadata', 'fewer replicas are in sync than min.insync.replicas asks for'],
+  [19, 'NOT_ENOUGH_REPLICAS', yes, 'retry', 'fewer replicas are in sync than min.insync.replicas asks for'],
   [
     20,
     'NOT_ENOUGH_REPLICAS_AFTER_APPEND',
     yes,
-    'refreshMetadata',
+    'retry',
     'the records are written, but to fewer replicas than min.insync.replicas asks for',
   ],
   [21, 'INVALID_REQUIRED_ACKS', no, 'fail', 'acks must be -1, 0 or 1'],
@@ -110,7 +112,7 @@ const table = [
   [43, 'UNSUPPORTED_FOR_MESSAGE_FORMAT', no, 'fail', 'the message format of the topic does not support this'],
   [44, 'POLICY_VIOLATION', no, 'fail', 'a policy of the cluster forbids it'],
   [45, 'OUT_OF_ORDER_SEQUENCE_NUMBER', no, 'resetProducer', "the batch does not follow the producer's last one"],
-  [46, 'DUPLICATE_SEQUENCE_NUMBER', no, 'fail', 'the broker has this batch already'],
+  [46, 'DUPLICATE_SEQUENCE_NUMBER', no, 'none', 'the broker has this batch already'],
   [47, 'INVALID_PRODUCER_EPOCH', no, 'fenced', 'a newer producer has taken over this producer id'],
   [48, 'INVALID_TXN_STATE', no, 'fail', 'the transaction is not in a state that allows this'],
   [49, 'INVALID_PRODUCER_ID_MAPPING', no, 'resetProducer', 'the transactional id belongs to another producer id now'],
@@ -151,7 +153,7 @@ const table = [
   ],
   [73, 'TOPIC_DELETION_DISABLED', no, 'fail', 'the cluster does not allow deleting topics (delete.topic.enable)'],
   [74, 'FENCED_LEADER_EPOCH', yes, 'refreshMetadata', 'the leader epoch sent is older than the current one'],
-  [75, 'UNKNOWN_LEADER_EPOCH', yes, 'refreshMetadata', 'the leader epoch sent is newer than what this broker knows of'],
+  [75, 'UNKNOWN_LEADER_EPOCH', yes, 'retry', 'the leader epoch sent is newer than what this broker knows of'],
   [
     76,
     'UNSUPPORTED_COMPRESSION_TYPE',
@@ -193,9 +195,9 @@ const table = [
   [108, 'NEW_LEADER_ELECTED', no, 'fail', 'the change made another replica the leader'],
   [109, 'OFFSET_MOVED_TO_TIERED_STORAGE', no, 'fail', 'the offset is in remote storage'],
   [110, 'FENCED_MEMBER_EPOCH', no, 'rejoin', 'the coordinator has removed this member'],
-  [111, 'UNRELEASED_INSTANCE_ID', no, 'fail', 'a live member holds this group instance id'],
+  [111, 'UNRELEASED_INSTANCE_ID', no, 'retry', 'a live member holds this group instance id'],
   [112, 'UNSUPPORTED_ASSIGNOR', no, 'fail', 'the coordinator does not have the assignor asked for'],
-  [113, 'STALE_MEMBER_EPOCH', no, 'rejoin', "the member's epoch is behind the coordinator's"],
+  [113, 'STALE_MEMBER_EPOCH', no, 'retry', "the member's epoch is behind the coordinator's"],
   [114, 'MISMATCHED_ENDPOINT_TYPE', no, 'fail', 'a request for brokers went to a controller, or the other way round'],
   [115, 'UNSUPPORTED_ENDPOINT_TYPE', no, 'fail', 'this type of endpoint is not known'],
   [116, 'UNKNOWN_CONTROLLER_ID', no, 'fail', 'no controller of this id'],

@@ -32,11 +32,20 @@ describe('the error table', () => {
     expect(errorByCode(9999).name).toBe('UNKNOWN_SERVER_ERROR')
   })
 
-  test('never asks for another try of what is not retriable by asking the same again', () => {
-    const contradictions = protocolErrors.filter(({ reaction, retriable }) => reaction === 'retry' && !retriable)
-    expect(contradictions).toEqual([])
+  test('never gives up what Java retries, and retries what Java gives up only while a KIP-848 member waits for its coordinator', () => {
     const given = protocolErrors.filter(({ reaction, retriable }) => reaction === 'fail' && retriable)
     expect(given).toEqual([])
+    const more = protocolErrors.filter(({ reaction, retriable }) => reaction === 'retry' && !retriable)
+    expect(more.map(({ name }) => name)).toEqual(['UNRELEASED_INSTANCE_ID', 'STALE_MEMBER_EPOCH'])
+  })
+
+  test('T42 an old leader epoch asks for new metadata, one that the broker does not know yet for patience', () => {
+    expect(errorByName('FENCED_LEADER_EPOCH').reaction).toBe('refreshMetadata')
+    expect(errorByName('UNKNOWN_LEADER_EPOCH').reaction).toBe('retry')
+  })
+
+  test('T02 a batch that the broker has already needs nothing more', () => {
+    expect(errorByName('DUPLICATE_SEQUENCE_NUMBER').reaction).toBe('none')
   })
 
   test('has messages that can follow a colon', () => {
