@@ -1,4 +1,5 @@
-// DescribeGroups: state and members of classic groups. An unknown group is a Dead one up to version 5, GROUP_ID_NOT_FOUND from 6 (KIP-1043).
+// DescribeGroups: state and members of classic groups.
+// An unknown group is a Dead one up to version 5, GROUP_ID_NOT_FOUND from 6 (KIP-1043).
 import { api, array, bool, bytes, int16, int32, string } from '../wire/index.js'
 import { noAuthorizedOperations } from './metadata.js'
 

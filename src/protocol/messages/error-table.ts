@@ -1,4 +1,4 @@
-// Every error that a broker can answer, as of Apache Kafka 4.4: number, name, retriable, what a client does about it, and why it happened.
+// Every error that a broker can answer, as of Apache Kafka 4.4: number, name, retriable, what a client does about it, and why.
 // One table for both sides; check:protocol compares numbers, names and retriable with Kafka's own.
 import { AuthorizationError, FencedError, KafkaError } from '../../errors.js'
 

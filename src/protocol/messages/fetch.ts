@@ -1,4 +1,4 @@
-// Fetch: records from partitions, by consumers and by follower replicas. Topics go by name up to version 12 and by id from 13 (KIP-516).
+// Fetch: records from partitions, for consumers and follower replicas. Topics go by name up to version 12, by id from 13 (KIP-516).
 // From version 7 in sessions (KIP-227): the broker remembers the partitions, and later requests name only what changed.
 import { api, array, int16, int32, int64, int64Max, int8, records, string, struct, uuid } from '../wire/index.js'
 

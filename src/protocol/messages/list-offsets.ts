@@ -1,5 +1,6 @@
 // ListOffsets: a partition's offset at a time. Negative timestamps ask for special offsets: -1 latest, -2 earliest,
-// -3 the largest timestamp (7+, KIP-734), -4 earliest local (8+, KIP-405), -5 latest tiered (9+, KIP-1005), -6 earliest pending upload (11+, KIP-1023).
+// -3 the largest timestamp (7+, KIP-734), -4 earliest local (8+, KIP-405), -5 latest tiered (9+, KIP-1005),
+// -6 earliest pending upload (11+, KIP-1023).
 import { api, array, int16, int32, int64, int8, string } from '../wire/index.js'
 
 export const ListOffsets = api({

@@ -1,4 +1,5 @@
-// OffsetForLeaderEpoch: where a leader epoch ended, by which a follower or consumer finds the truncation it missed (KIP-101, KIP-320).
+// OffsetForLeaderEpoch: where a leader epoch ended, by which a follower or consumer finds a truncation it missed
+// (KIP-101, KIP-320).
 import { api, array, int16, int32, int64, string } from '../wire/index.js'
 
 export const OffsetForLeaderEpoch = api({

@@ -1,5 +1,5 @@
 // Produce: record batches for partitions. Topics go by name up to version 12 and by id from 13 (KIP-516).
-// Versions 0-2 are gone (message formats 0 and 1), yet brokers list them in ApiVersions: older librdkafka needs to see them (KAFKA-18659).
+// Versions 0-2 are gone (message formats 0 and 1), yet brokers list them in ApiVersions, for older librdkafka (KAFKA-18659).
 import { api, array, int16, int32, int64, records, string, struct, uuid } from '../wire/index.js'
 
 export const Produce = api({
