@@ -12,9 +12,6 @@ import { noLeader, Partition, type Topic } from './topic.js'
 const brokerDefinitions = byName(brokerConfigs)
 const topicDefinitions = byName(topicConfigs)
 
-/** Partitions of the offsets topic that groups are hashed over; the topic itself is not kept here. */
-export const offsetsPartitions = 50
-
 export interface BrokerNode {
   readonly id: number
   /** As advertised; an address like 0.0.0.0 is replaced by the one that the client came by. */
@@ -189,9 +186,11 @@ export class ClusterState {
   coordinatorOf(groupId: string): number {
     const moved = this.#movedCoordinators.get(groupId)
     if (moved !== undefined && this.node(moved).isAlive) return moved
-    const alive = this.aliveNodes()
-    const partition = (javaStringHash(groupId) & 0x7fffffff) % offsetsPartitions
-    return alive[partition % alive.length]?.id ?? noLeader
+    const partition = (javaStringHash(groupId) & 0x7fffffff) % this.config.int('offsets.topic.num.partitions')
+    // The next living one after it: whose coordinator lives keeps it when another broker stops.
+    const nodes = [...this.nodes.values()]
+    const first = partition % nodes.length
+    return [...nodes.slice(first), ...nodes.slice(0, first)].find((node) => node.isAlive)?.id ?? noLeader
   }
 
   moveCoordinator(groupId: string, brokerId: number): void {

@@ -1,4 +1,5 @@
 // The configs of a broker, as of Apache Kafka 4.4: those that change something here and those that clients ask for.
+import { groupConfigs } from '../groups/group-configs.js'
 import { atLeast, between, listOf, oneOf, type ConfigDefinition } from './definition.js'
 
 export const brokerConfigs: readonly ConfigDefinition[] = [
@@ -102,4 +103,5 @@ export const brokerConfigs: readonly ConfigDefinition[] = [
     readOnly: true,
     documentation: 'The longest transaction timeout that InitProducerId accepts.',
   },
+  ...groupConfigs,
 ]
