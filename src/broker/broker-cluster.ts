@@ -3,7 +3,8 @@ import { UsageError } from '../errors.js'
 import type { SettableClock } from '../util/settable-clock.js'
 import { ClusterState, type BrokerNode } from './cluster-state.js'
 import { Dispatcher } from './dispatch.js'
-import type { Service } from './handlers/handler.js'
+import type { GroupSnapshot } from './groups/group-snapshot.js'
+import { groupService, type GroupService } from './groups/group-service.js'
 import { allHandlers } from './handlers/index.js'
 import { Listener } from './listener.js'
 import { planTopic } from './topic-creation.js'
@@ -27,7 +28,7 @@ export class BrokerCluster {
   readonly #options: BrokerClusterOptions
   readonly #state: ClusterState
   readonly #listeners = new Map<number, Listener>()
-  readonly #services: readonly Service[]
+  readonly #groups: GroupService
   readonly #dispatcher: Dispatcher
   #closed: Promise<void> | undefined
 
@@ -36,16 +37,15 @@ export class BrokerCluster {
     this.#options = options
     this.clock = options.clock
     this.#state = new ClusterState(options.clock, options.texts)
-    this.#services = []
-    this.#dispatcher = new Dispatcher(this.#state, allHandlers(this.#services))
+    this.#groups = groupService(this.#state)
+    this.#dispatcher = new Dispatcher(this.#state, allHandlers([this.#groups]))
   }
 
   /** @internal */
   async open(topics: ReadonlyMap<string, number>): Promise<void> {
     const { brokers, host, port } = this.#options
     for (const [i, { rack = null }] of brokers.entries()) {
-      const node: BrokerNode = { id: i + 1, host, port: port === 0 ? 0 : port + i, rack, isAlive: true }
-      this.#state.nodes.set(node.id, node)
+      this.#state.addNode(i + 1, host, port === 0 ? 0 : port + i, rack)
     }
     try {
       for (const [name, numPartitions] of topics) {
@@ -102,6 +102,12 @@ export class BrokerCluster {
     found.setLeader(id)
   }
 
+  /** The groups of the cluster, with their members and committed offsets. */
+  groups(): GroupSnapshot[] {
+    return this.#groups.snapshot()
+  }
+
+  /** Makes a group's coordinator another broker; members and offsets go with it. */
   async moveCoordinator(group: string, brokerId: number): Promise<void> {
     this.#state.moveCoordinator(group, brokerId)
   }
@@ -113,7 +119,7 @@ export class BrokerCluster {
   }
 
   async #close(): Promise<void> {
-    for (const service of this.#services) service.close()
+    this.#groups.close()
     await Promise.all([...this.#listeners.values()].map((listener) => listener.close('the broker was closed', false)))
     this.#state.events.clear()
   }

@@ -6,6 +6,7 @@ import { brokerConfigs } from './config/broker-configs.js'
 import { byName, configSource, ConfigView } from './config/config-set.js'
 import { topicConfigs } from './config/topic-configs.js'
 import { topicSettings } from './config/topic-settings.js'
+import { FetchSessions } from './fetch/fetch-sessions.js'
 import { javaStringHash, randomUuid } from './identity.js'
 import { noLeader, Partition, type Topic } from './topic.js'
 
@@ -19,6 +20,7 @@ export interface BrokerNode {
   port: number
   readonly rack: string | null
   isAlive: boolean
+  readonly fetchSessions: FetchSessions
 }
 
 export interface ClusterEvents {
@@ -110,6 +112,14 @@ export class ClusterState {
     return node
   }
 
+  addNode(id: number, host: string, port: number, rack: string | null): BrokerNode {
+    const slots = () => this.config.int('max.incremental.fetch.session.cache.slots')
+    const fetchSessions = new FetchSessions(() => this.clock.now(), slots)
+    const node: BrokerNode = { id, host, port, rack, isAlive: true, fetchSessions }
+    this.nodes.set(id, node)
+    return node
+  }
+
   aliveNodes(): BrokerNode[] {
     return [...this.nodes.values()].filter((node) => node.isAlive)
   }
@@ -120,7 +130,9 @@ export class ClusterState {
   }
 
   setAlive(id: number, isAlive: boolean): void {
-    this.node(id).isAlive = isAlive
+    const node = this.node(id)
+    node.isAlive = isAlive
+    node.fetchSessions.clear()
     for (const topic of this.topics.values()) {
       for (const partition of topic.partitions) {
         if (partition.replicas[0] === id) partition.setLeader(isAlive ? id : noLeader)

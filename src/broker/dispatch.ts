@@ -36,6 +36,7 @@ export class Dispatcher {
       version,
       clientId: header.clientId,
       connection,
+      errorFor: undefined,
     }
     const answer = handler.handle(request, context)
     return answer instanceof Promise

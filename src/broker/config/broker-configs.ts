@@ -89,6 +89,14 @@ export const brokerConfigs: readonly ConfigDefinition[] = [
     documentation: 'The largest request; a connection that announces a larger one is closed.',
   },
   {
+    name: 'max.incremental.fetch.session.cache.slots',
+    type: 'int',
+    default: '1000',
+    check: atLeast(0),
+    readOnly: true,
+    documentation: 'How many fetch sessions a broker keeps.',
+  },
+  {
     name: 'connections.max.idle.ms',
     type: 'long',
     default: '600000',

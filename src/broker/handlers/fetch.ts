@@ -5,44 +5,32 @@ import { Fetch } from '../../protocol/messages/fetch.js'
 import type { RequestOf, ResponseInput } from '../../protocol/wire/index.js'
 import { currentLeader, endpointsOf } from '../advertised.js'
 import { longPoll } from '../fetch/long-poll.js'
-import { readAll, resolve, type PartitionFetch, type PartitionRead } from '../fetch/partition-fetch.js'
+import type { FetchPlan } from '../fetch/fetch-sessions.js'
+import { readAll } from '../fetch/read-partitions.js'
+import type { PartitionRead } from '../fetch/partition-read.js'
 import { handler, type RequestContext } from './handler.js'
 
 type FetchRequest = RequestOf<typeof Fetch>
 type FetchAnswer = ResponseInput<typeof Fetch>
 
 export const fetchHandler = handler(Fetch, (request, context) => {
-  const fetches = askedFor(request)
-  const { cluster, broker } = context
-  const read = () => readAll(fetches, request.maxBytes, cluster, broker.id)
+  const { cluster, broker, version, errorFor } = context
+  const plan = broker.fetchSessions.plan(request, version)
+  if (plan.errorCode !== errorCodes.NONE) return { throttleTimeMs: 0, errorCode: plan.errorCode, responses: [] }
+  const { fetches } = plan
+  const read = () => readAll(fetches, request.maxBytes, cluster, broker.id, errorFor)
   const first = read()
-  if (request.maxWaitMs <= 0 || isEnough(first, request)) return answer(first, request, context)
+  if (request.maxWaitMs <= 0 || isEnough(first, request)) return answer(plan, first, request, context)
   let last = first
-  const isReady = () => isEnough((last = read()), request)
-  const partitions = fetches.flatMap((fetch) => {
-    const partition = resolve(fetch, cluster)
-    return typeof partition === 'number' ? [] : [partition]
-  })
-  const { maxWaitMs } = request
-  return longPoll({ clock: cluster.clock, maxWaitMs, signal: context.connection.signal, partitions, isReady }).then(() =>
-    answer(last, request, context),
-  )
+  const partitions = first.flatMap(({ partition }) => partition ?? [])
+  return longPoll({
+    clock: cluster.clock,
+    maxWaitMs: request.maxWaitMs,
+    signal: context.connection.signal,
+    partitions,
+    isReady: () => isEnough((last = read()), request),
+  }).then(() => answer(plan, last, request, context))
 })
-
-function askedFor(request: FetchRequest): PartitionFetch[] {
-  return request.topics.flatMap(({ topic, topicId, partitions }) =>
-    partitions.map((partition) => ({
-      topic,
-      topicId,
-      partition: partition.partition,
-      fetchOffset: partition.fetchOffset,
-      maxBytes: partition.partitionMaxBytes,
-      currentLeaderEpoch: partition.currentLeaderEpoch,
-      lastFetchedEpoch: partition.lastFetchedEpoch,
-      logStartOffset: partition.logStartOffset,
-    })),
-  )
-}
 
 function isEnough(reads: readonly PartitionRead[], request: FetchRequest): boolean {
   let bytes = 0
@@ -53,21 +41,32 @@ function isEnough(reads: readonly PartitionRead[], request: FetchRequest): boole
   return bytes >= request.minBytes || reads.length === 0
 }
 
-function answer(reads: readonly PartitionRead[], request: FetchRequest, context: RequestContext): FetchAnswer {
-  const { version, cluster, connection } = context
+function answer(
+  plan: FetchPlan,
+  reads: readonly PartitionRead[],
+  request: FetchRequest,
+  { version, cluster, connection }: RequestContext,
+): FetchAnswer {
+  const told = plan.tell(reads)
   const leaders = new Set<number>()
-  const responses = byTopic(reads).map((ofTopic) => ({
-    topic: ofTopic[0]!.fetch.topic,
-    topicId: ofTopic[0]!.fetch.topicId,
-    partitions: ofTopic.map((read) => {
-      const isMoved =
-        read.errorCode === errorCodes.NOT_LEADER_OR_FOLLOWER || read.errorCode === errorCodes.FENCED_LEADER_EPOCH
-      const leader = version >= 16 && isMoved && read.partition ? currentLeader(read.partition) : undefined
+  const responses = byTopic(told.reads).map((ofTopic) => {
+    const { topic, topicId } = (ofTopic[0] as PartitionRead).fetch
+    const partitions = ofTopic.map((read) => {
+      const leader = version >= 12 ? newLeader(read) : undefined
       if (leader) leaders.add(leader.leaderId)
       return partitionAnswer(read, request, leader)
-    }),
-  }))
-  return { throttleTimeMs: 0, errorCode: 0, responses, nodeEndpoints: leaders.size > 0 ? endpointsOf(leaders, cluster.nodes, connection) : undefined }
+    })
+    return { topic, topicId, partitions }
+  })
+  const nodeEndpoints = version >= 16 && leaders.size > 0 ? endpointsOf(leaders, cluster.nodes, connection) : undefined
+  const { sessionId } = told
+  return { throttleTimeMs: 0, errorCode: errorCodes.NONE, sessionId, responses, nodeEndpoints }
+}
+
+/** KIP-951: who leads now, for a client that asked the wrong broker. */
+function newLeader({ errorCode, partition }: PartitionRead) {
+  const isMoved = errorCode === errorCodes.NOT_LEADER_OR_FOLLOWER || errorCode === errorCodes.FENCED_LEADER_EPOCH
+  return isMoved && partition ? currentLeader(partition) : undefined
 }
 
 function partitionAnswer(

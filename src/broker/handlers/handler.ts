@@ -2,6 +2,7 @@
 // belongs to a service (the group coordinator) comes with that service's own handlers.
 import type { AnyApi, RequestOf, ResponseInput } from '../../protocol/wire/index.js'
 import type { Clock } from '../../util/clock.js'
+import type { ErrorFor } from '../fetch/partition-read.js'
 import type { BrokerNode, ClusterState } from '../cluster-state.js'
 
 export interface ConnectionInfo {
@@ -24,6 +25,8 @@ export interface RequestContext {
   readonly version: number
   readonly clientId: string | null
   readonly connection: ConnectionInfo
+  /** Errors that faults put into single partitions of a fetch. */
+  readonly errorFor: ErrorFor | undefined
 }
 
 /** What a handler returns; null is no answer at all (Produce with acks=0). */

@@ -1,35 +1,10 @@
-// What a fetch request or session asks of one partition, and what is read for it. No waiting here.
+// Reads what a fetch request or session asks of its partitions. No waiting here.
 import { errorCodes } from '../../protocol/messages/error-table.js'
 import { zeroUuid } from '../../protocol/wire/index.js'
 import type { ClusterState } from '../cluster-state.js'
 import { leaderError } from '../leadership.js'
 import type { Partition, Topic } from '../topic.js'
-
-export interface PartitionFetch {
-  /** '' when the client named the topic by id and the id is unknown. */
-  readonly topic: string
-  /** The zero id when the client named the topic by name. */
-  readonly topicId: string
-  readonly partition: number
-  fetchOffset: number
-  maxBytes: number
-  currentLeaderEpoch: number
-  lastFetchedEpoch: number
-  logStartOffset: number
-}
-
-export interface PartitionRead {
-  readonly fetch: PartitionFetch
-  readonly errorCode: number
-  /** The partition that the error is about, when it exists. */
-  readonly partition: Partition | undefined
-  readonly highWatermark: number
-  readonly lastStableOffset: number
-  readonly logStartOffset: number
-  readonly divergingEpoch: { readonly epoch: number; readonly endOffset: number } | undefined
-  readonly chunks: readonly Buffer[]
-  readonly bytes: number
-}
+import type { ErrorFor, PartitionFetch, PartitionRead } from './partition-read.js'
 
 const noChunks: readonly Buffer[] = []
 
@@ -39,12 +14,13 @@ export function readAll(
   maxBytes: number,
   cluster: ClusterState,
   brokerId: number,
+  errorFor?: ErrorFor,
 ): PartitionRead[] {
   const reads: PartitionRead[] = []
   let left = maxBytes
   let isFirst = true
   for (const fetch of fetches) {
-    const read = readOne(fetch, Math.min(fetch.maxBytes, left), isFirst, cluster, brokerId)
+    const read = readOne(fetch, Math.min(fetch.maxBytes, left), isFirst, cluster, brokerId, errorFor)
     if (read.bytes > 0) isFirst = false
     left = Math.max(0, left - read.bytes)
     reads.push(read)
@@ -70,11 +46,12 @@ function readOne(
   isFirst: boolean,
   cluster: ClusterState,
   brokerId: number,
+  errorFor: ErrorFor | undefined,
 ): PartitionRead {
   const partition = resolve(fetch, cluster)
   if (typeof partition === 'number') return failed(fetch, partition, undefined)
   const { log } = partition
-  const error = leaderError(partition, brokerId, fetch.currentLeaderEpoch)
+  const error = errorFor?.(partition.topic.name, partition.index) ?? leaderError(partition, brokerId, fetch.currentLeaderEpoch)
   if (error !== errorCodes.NONE) return failed(fetch, error, partition)
   const found = {
     fetch,
