@@ -19,3 +19,14 @@ export function comparePartitions(a: TopicPartition, b: TopicPartition): number 
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
+
+/** Grouped by topic, in the order of their coming, as most requests want them. */
+export function byTopic<One extends TopicPartition>(partitions: Iterable<One>): Map<string, One[]> {
+  const topics = new Map<string, One[]>()
+  for (const one of partitions) {
+    const known = topics.get(one.topic)
+    if (known) known.push(one)
+    else topics.set(one.topic, [one])
+  }
+  return topics
+}
