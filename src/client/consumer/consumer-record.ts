@@ -61,14 +61,17 @@ export class ConsumerRecord<K = Buffer | null, V = Buffer | null> extends Record
     } catch (cause) {
       const { topic, partition, offset } = this
       const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new RecordError(`the ${what} of the record at ${topic}-${partition} offset ${offset} cannot be decoded: ${reason}`, {
-        code: 'DESERIALIZATION_FAILED',
-        topic,
-        partition,
-        offset,
-        nextOffset: offset + 1,
-        cause,
-      })
+      throw new RecordError(
+        `the ${what} of the record at ${topic}-${partition} offset ${offset} cannot be decoded: ${reason}`,
+        {
+          code: 'DESERIALIZATION_FAILED',
+          topic,
+          partition,
+          offset,
+          nextOffset: offset + 1,
+          cause,
+        },
+      )
     }
   }
 }

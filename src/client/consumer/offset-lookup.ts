@@ -1,7 +1,10 @@
 // Turns places in partitions (beginning, end, a time) into offsets by asking the leaders. Keeps no positions.
+import { isKafkaError, KafkaError } from '../../errors.js'
+import { toKafkaError } from '../../protocol/messages/error-table.js'
+import { ListOffsets } from '../../protocol/messages/list-offsets.js'
 import type { Deadline } from '../../util/deadline.js'
 import type { Cluster } from '../cluster/cluster.js'
-import type { StartPosition, TopicPartition } from './positions.js'
+import { nameOf, parseAgoMs, type StartPosition, type TopicPartition } from './positions.js'
 
 export type Isolation = 'read_committed' | 'read_uncommitted'
 
@@ -16,20 +19,179 @@ export interface FoundOffset extends TopicPartition {
   readonly timestamp: number
 }
 
+interface Open {
+  readonly question: OffsetQuestion
+  /** As ListOffsets has it: -1 the end, -2 the beginning. */
+  readonly timestamp: number
+  outcome: FoundOffset | KafkaError | undefined
+}
+
+const endTimestamp = -1
+const beginningTimestamp = -2
+
 export class OffsetLookup {
-  constructor(_cluster: Cluster, _isolation: Isolation) {}
+  readonly #cluster: Cluster
+  readonly #isolation: Isolation
+
+  constructor(cluster: Cluster, isolation: Isolation) {
+    this.#cluster = cluster
+    this.#isolation = isolation
+  }
 
   /**
    * The offsets of all questions, in their order. 'end' is the end for this isolation: the last stable offset under read_committed.
    * A time after the last record is the end. A number needs no broker and comes back as it is.
    * Errors that may pass are retried until the deadline; throws the first one that does not.
    */
-  offsets(_questions: readonly OffsetQuestion[], _deadline: Deadline): Promise<FoundOffset[]> {
-    throw new Error('not written yet')
+  async offsets(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<FoundOffset[]> {
+    const outcomes = await this.outcomes(questions, deadline)
+    return outcomes.map((outcome) => {
+      if (isKafkaError(outcome)) throw outcome
+      return outcome
+    })
   }
 
   /** As offsets(), but a time after the last record gives undefined. */
-  offsetsAt(_questions: readonly OffsetQuestion[], _deadline: Deadline): Promise<(FoundOffset | undefined)[]> {
-    throw new Error('not written yet')
+  async offsetsAt(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<(FoundOffset | undefined)[]> {
+    const outcomes = await this.#ask(questions, deadline)
+    return outcomes.map((outcome) => {
+      if (isKafkaError(outcome)) throw outcome
+      return outcome.offset < 0 ? undefined : outcome
+    })
   }
+
+  /** As offsets(), but what fails for one partition alone is in its place. Rejects only with TIMEOUT, ABORTED and CLOSED. */
+  async outcomes(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<(FoundOffset | KafkaError)[]> {
+    const outcomes = await this.#ask(questions, deadline)
+    const late = questions.filter((_, i) => isAfterLast(outcomes[i]!))
+    if (late.length === 0) return outcomes
+    const ends = await this.#ask(
+      late.map((question) => ({ ...question, at: 'end' as const })),
+      deadline,
+    )
+    return outcomes.map((outcome) => (isAfterLast(outcome) ? ends.shift()! : outcome))
+  }
+
+  async #ask(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<(FoundOffset | KafkaError)[]> {
+    const all = questions.map((question): Open => {
+      const { topic, partition, at } = question
+      if (typeof at === 'number') {
+        return { question, timestamp: 0, outcome: { topic, partition, offset: at, leaderEpoch: -1, timestamp: -1 } }
+      }
+      return { question, timestamp: this.#timestampOf(at), outcome: undefined }
+    })
+    const isOpen = (one: Open) => one.outcome === undefined
+    if (all.some(isOpen)) {
+      const names = [...new Set(all.filter(isOpen).map(({ question }) => question.topic))]
+      await this.#cluster.retry('looking up offsets', deadline, async (deadline) => {
+        await this.#cluster.topics(names, deadline)
+        await this.#attempt(all.filter(isOpen), deadline)
+      })
+    }
+    return all.map(({ outcome }) => outcome!)
+  }
+
+  #timestampOf(at: Exclude<StartPosition, number>): number {
+    if (at === 'end') return endTimestamp
+    if (at === 'beginning') return beginningTimestamp
+    if (at instanceof Date) return Math.max(0, at.getTime())
+    return Math.max(0, Math.floor(this.#cluster.clock.date() - parseAgoMs(at.ago)!))
+  }
+
+  /** Asks every leader once, all at the same time. Throws an error that may pass when one of the questions is still open then. */
+  async #attempt(open: readonly Open[], deadline: Deadline): Promise<void> {
+    // Brokers refuse a request that names a partition twice: each further question about one goes in a request of its own.
+    const requests = new Map<string, { readonly nodeId: number; readonly group: Open[] }>()
+    const seen = new Map<string, number>()
+    let mayPass: KafkaError | undefined
+    for (const one of open) {
+      const { topic, partition } = one.question
+      const metadata = this.#cluster.cachedTopic(topic)
+      if (metadata?.error !== undefined && !metadata.error.retriable) {
+        one.outcome = metadata.error
+        continue
+      }
+      const leaderId = metadata?.partitions[partition]?.leaderId
+      if (leaderId === undefined || leaderId < 0) {
+        const code = leaderId === undefined ? 'UNKNOWN_TOPIC_OR_PARTITION' : 'LEADER_NOT_AVAILABLE'
+        const lack = leaderId === undefined ? 'does not exist' : 'has no leader at the moment'
+        mayPass = new KafkaError(`${nameOf(one.question)} ${lack}`, { code, retriable: true, cause: metadata?.error })
+        this.#cluster.refresh(mayPass.message)
+        continue
+      }
+      const name = nameOf(one.question)
+      const times = seen.get(name) ?? 0
+      seen.set(name, times + 1)
+      const request = requests.get(`${leaderId}/${times}`)
+      if (request) request.group.push(one)
+      else requests.set(`${leaderId}/${times}`, { nodeId: leaderId, group: [one] })
+    }
+    const asked = [...requests.values()].map(async ({ nodeId, group }) => {
+      try {
+        mayPass = (await this.#askLeader(nodeId, group, deadline)) ?? mayPass
+      } catch (error) {
+        if (!isKafkaError(error) || !error.retriable) throw error
+        mayPass = error
+      }
+    })
+    for (const result of await Promise.allSettled(asked)) if (result.status === 'rejected') throw result.reason
+    if (mayPass !== undefined) throw mayPass
+  }
+
+  async #askLeader(nodeId: number, group: readonly Open[], deadline: Deadline): Promise<KafkaError | undefined> {
+    const topics = new Map<string, Open[]>()
+    for (const one of group) {
+      const { topic } = one.question
+      const entry = topics.get(topic)
+      if (entry) entry.push(one)
+      else topics.set(topic, [one])
+    }
+    const response = await this.#cluster.send(
+      nodeId,
+      ListOffsets,
+      {
+        replicaId: -1,
+        isolationLevel: this.#isolation === 'read_committed' ? 1 : 0,
+        topics: [...topics].map(([name, entries]) => ({
+          name,
+          partitions: entries.map(({ question: { partition }, timestamp }) => ({
+            partitionIndex: partition,
+            currentLeaderEpoch: this.#cluster.cachedTopic(name)?.partitions[partition]?.leaderEpoch ?? -1,
+            timestamp,
+          })),
+        })),
+        timeoutMs: this.#cluster.config.requestTimeoutMs,
+      },
+      { deadline },
+    )
+    let mayPass: KafkaError | undefined
+    for (const { name, partitions } of response.topics) {
+      for (const { partitionIndex, errorCode, offset, leaderEpoch, timestamp } of partitions) {
+        const one = topics.get(name)?.find(({ question }) => question.partition === partitionIndex)
+        if (one === undefined) continue
+        if (errorCode === 0) {
+          one.outcome = { topic: name, partition: partitionIndex, offset, leaderEpoch, timestamp }
+          continue
+        }
+        const error = toKafkaError(errorCode, {
+          what: 'looking up an offset',
+          topic: name,
+          partition: partitionIndex,
+          broker: nodeId,
+        })
+        if (error.retriable) mayPass = error
+        else one.outcome = error
+      }
+    }
+    const missing = group.find(({ outcome }) => outcome === undefined)
+    if (missing !== undefined && mayPass === undefined) {
+      const message = `broker ${nodeId} left ${nameOf(missing.question)} out of its answer`
+      mayPass = new KafkaError(message, { code: 'MALFORMED_MESSAGE', retriable: true })
+    }
+    return mayPass
+  }
+}
+
+function isAfterLast(outcome: FoundOffset | KafkaError): boolean {
+  return !isKafkaError(outcome) && outcome.offset < 0
 }

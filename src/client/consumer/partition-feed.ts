@@ -12,6 +12,13 @@ export interface Flight {
   readonly fetchOffset: number
 }
 
+export interface PendingReset {
+  readonly reason: 'OFFSET_OUT_OF_RANGE' | 'TOPIC_RECREATED'
+  readonly from: number
+  /** Not `start` but the end of the log that is nearer to `from`. */
+  readonly isNearest: boolean
+}
+
 export class PartitionFeed {
   readonly topic: string
   readonly partition: number
@@ -43,12 +50,18 @@ export class PartitionFeed {
   currentLeaderEpoch = -1
   flight: Flight | undefined
 
+  /** Why `start` is looked up again, if not for a seek. */
+  reset: PendingReset | undefined
   /** Failures since the last success. */
   attempts = 0
   /** Monotonic. */
   retryAt = 0
 
-  constructor(source: FeedSource, start: StartPosition, options: { end?: number; leaderEpoch?: number; isPaused?: boolean }) {
+  constructor(
+    source: FeedSource,
+    start: StartPosition,
+    options: { end?: number | undefined; leaderEpoch?: number | undefined; isPaused?: boolean | undefined },
+  ) {
     this.topic = source.topic
     this.partition = source.partition
     this.name = nameOf(source)
@@ -89,6 +102,7 @@ export class PartitionFeed {
     this.flight = undefined
     this.isLocating = false
     this.isDrainedFirst = false
+    this.reset = undefined
     this.leaderEpoch = -1
     this.retryAt = 0
     this.#startAt(start)
@@ -140,6 +154,10 @@ export class PartitionFeed {
    */
   load(): boolean {
     const { queue } = this
+    if (this.isFinished) {
+      queue.clear()
+      return false
+    }
     try {
       if (queue.load(this.offset, this.end)) return true
     } catch (error) {
@@ -183,7 +201,14 @@ export class PartitionFeed {
     if (!isKafkaError(error)) return error as Error
     const goOn = nextOffset === undefined ? '' : `; seek to ${nextOffset} to go on behind it`
     const { topic, partition, offset } = this
-    return new RecordError(error.message + goOn, { code: error.code, topic, partition, offset, nextOffset, cause: error })
+    return new RecordError(error.message + goOn, {
+      code: error.code,
+      topic,
+      partition,
+      offset,
+      nextOffset,
+      cause: error,
+    })
   }
 
   #startAt(start: StartPosition): void {
