@@ -1,10 +1,11 @@
 // npm run fixtures:records: has the codecs of the other clients write record batches into test/fixtures/records: the Java client's
-// directly, librdkafka's through kcat and the log of a real Apache Kafka. Then has Java read what ottla writes.
+// directly, librdkafka's through kcat and the log of a real Apache Kafka, odd frames by lz4 and zstd's own commands. Then has Java
+// read what ottla writes.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { contentCount, contentRecord, plainRecord } from './fixtures-records/content.js'
+import { contentCount, contentRecord, contentText, plainRecord } from './fixtures-records/content.js'
 import { BatchBuilder, codecByName, codecNames } from '../src/protocol/records/index.js'
 
 const here = import.meta.dirname
@@ -62,6 +63,17 @@ function writeWithLibrdkafka(): void {
   }
 }
 
+/** Forms of frames that Kafka's clients may write, though these two do not. */
+function writeWithCommandLine(): void {
+  const text = join(scratch, 'text')
+  writeFileSync(text, Array.from({ length: contentCount }, (_, i) => `${contentText(i)}\n`).join(''))
+  const linked = join(folder, 'lz4-linked-blocks.lz4')
+  run('lz4', ['-f', '-q', '-4', '-B4', '-BD', '-BX', '--content-size', text, linked])
+  // From standard input, so that the frame has no content size; its window is 128 MiB.
+  const large = run('bash', ['-c', `zstd -q --long=27 -3 <"$0" | base64 -w0`, text])
+  writeFileSync(join(folder, 'zstd-large-window.zst'), Buffer.from(large, 'base64'))
+}
+
 /** Java must read from our batches what was put in. */
 async function compareWithJava(): Promise<void> {
   const hex = (text: string | null) => (text === null ? 'null' : `x${Buffer.from(text).toString('hex')}`)
@@ -95,6 +107,7 @@ async function compareWithJava(): Promise<void> {
 try {
   java('write', folder)
   writeWithLibrdkafka()
+  writeWithCommandLine()
   await compareWithJava()
 } finally {
   rmSync(scratch, { recursive: true, force: true })

@@ -27,7 +27,7 @@ export function patchForAppend(
   batch: Buffer,
   baseOffset: number,
   leaderEpoch: number,
-  timestamp?: AppendTimestamp  ,
+  timestamp?: AppendTimestamp,
 ): void {
   putInt64(batch, baseOffsetAt, baseOffset)
   putInt32(batch, leaderEpochAt, leaderEpoch)

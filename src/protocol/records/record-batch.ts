@@ -35,8 +35,6 @@ export interface RecordSource {
   readonly partition: number
 }
 
-const magicsBefore2 = 'it is in the message format of Kafka before 0.11'
-
 export class RecordBatch<S extends RecordSource = RecordSource> {
   /** Exactly this batch. */
   readonly bytes: Buffer
@@ -139,9 +137,10 @@ export class RecordBatch<S extends RecordSource = RecordSource> {
     throw this.error('CORRUPT_MESSAGE', `its CRC is ${hex(this.crc)} by its header`)
   }
 
-  /** An error that says where it was. */
-  error(code: ErrorCode, what: string, offset = this.baseOffset, cause?: unknown): RecordError {
-    return recordError(this.where, offset, code, what, cause)
+  /** An error that says where it was: at the record with `offset`, or at the whole batch. */
+  error(code: ErrorCode, what: string, offset?: number, cause?: unknown): RecordError {
+    if (offset !== undefined) return recordError(this.where, 'record', offset, offset + 1, code, what, cause)
+    return recordError(this.where, 'record batch', this.baseOffset, this.nextOffset, code, what, cause)
   }
 
   #safe(at: number, what: string): number {
@@ -165,12 +164,13 @@ export function splitBatches<S extends RecordSource>(bytes: Buffer, where: S): R
     const magic = bytes[p + magicAt]!
     let error: RecordError | null = null
     if (magic < 2) {
-      error = recordError(where, offset, 'UNSUPPORTED_FOR_MESSAGE_FORMAT', `${magicsBefore2} (magic ${magic})`)
-    } else if (magic > 2) error = recordError(where, offset, 'CORRUPT_MESSAGE', `its magic is ${magic}`)
-    else if (size < batchHeaderSize) error = recordError(where, offset, 'CORRUPT_MESSAGE', `its length is ${size}`)
+      const what = `it is in the message format of Kafka before 0.11 (magic ${magic})`
+      error = recordError(where, 'record batch', offset, offset + 1, 'UNSUPPORTED_FOR_MESSAGE_FORMAT', what)
+    } else if (magic > 2) error = notABatch(where, offset, `its magic is ${magic}`)
+    else if (size < batchHeaderSize) error = notABatch(where, offset, `its length is ${size}`)
     else if (size > bytes.length - p) break
     else if (int32(bytes, p + lastOffsetDeltaAt) < 0 || !Number.isSafeInteger(offset + 0x7fffffff) || offset < 0) {
-      error = recordError(where, offset, 'CORRUPT_MESSAGE', 'its offsets are impossible')
+      error = notABatch(where, offset, 'its offsets are impossible')
     }
     if (error !== null) {
       if (batches.length === 0) throw error
@@ -182,21 +182,21 @@ export function splitBatches<S extends RecordSource>(bytes: Buffer, where: S): R
   return batches
 }
 
-export function recordError(
-  where: RecordSource,
+function notABatch(where: RecordSource, offset: number, what: string): RecordError {
+  return recordError(where, 'record batch', offset, undefined, 'CORRUPT_MESSAGE', what)
+}
+
+function recordError(
+  { topic, partition }: RecordSource,
+  subject: 'record' | 'record batch',
   offset: number,
+  nextOffset: number | undefined,
   code: ErrorCode,
   what: string,
   cause?: unknown,
 ): RecordError {
-  const { topic, partition } = where
-  return new RecordError(`the record batch at ${topic}-${partition} offset ${offset} cannot be read: ${what}`, {
-    code,
-    topic,
-    partition,
-    offset,
-    cause,
-  })
+  const message = `the ${subject} at ${topic}-${partition} offset ${offset} cannot be read: ${what}`
+  return new RecordError(message, { code, topic, partition, offset, nextOffset, cause })
 }
 
 function hex(crc: number): string {

@@ -143,7 +143,7 @@ function decompress(batch: RecordBatch, count: number, maxBytes: number): Buffer
     return codec.decompress(batch.bytes.subarray(batchHeaderSize), maxBytes)
   } catch (error) {
     if (!isKafkaError(error)) throw error
-    throw batch.error(error.code, error.message, batch.baseOffset, error)
+    throw batch.error(error.code, error.message, undefined, error)
   }
 }
 

@@ -1,6 +1,6 @@
 // Writes the records of a batch anew, with offsets that count from 0 and another codec: for a topic whose compression.type is
 // not the producer's (T95), and for batches whose inner offsets are not sequential.
-import { BatchBuilder, type HeaderInput } from './batch-builder.js'
+import { BatchBuilder } from './batch-builder.js'
 import type { Codec } from './compression/index.js'
 import type { RecordBatch } from './record-batch.js'
 import { RecordCursor } from './record-cursor.js'
