@@ -1,11 +1,6 @@
 // What the clients build on.
-export {
-  Cluster,
-  type ClusterSendOptions,
-  type CoordinatorKey,
-  type RoutedOptions,
-  type TopicsOptions,
-} from './cluster.js'
+export { Cluster, type ClusterSendOptions, type RoutedOptions, type TopicsOptions } from './cluster.js'
+export type { CoordinatorKey } from './coordinators.js'
 export type { BrokerEvent, ClusterEvents } from './events.js'
 export { consoleLogger, type Logger, type LogLevel } from './logger.js'
 export { clientOptions, type ClientConfig, type ClientOptions } from './options.js'

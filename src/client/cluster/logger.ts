@@ -28,7 +28,8 @@ export function consoleLogger(level: LogLevel): Logger {
 }
 
 export const loggerCheck: Check<Logger> = (value, fail) => {
-  if (typeof value === 'string' && (levels as readonly string[]).includes(value)) return consoleLogger(value as LogLevel)
+  if (typeof value === 'string' && (levels as readonly string[]).includes(value))
+    return consoleLogger(value as LogLevel)
   const isLogger =
     typeof value === 'object' &&
     value !== null &&
