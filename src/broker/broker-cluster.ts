@@ -3,10 +3,13 @@ import { UsageError } from '../errors.js'
 import type { SettableClock } from '../util/settable-clock.js'
 import { ClusterState, type BrokerNode } from './cluster-state.js'
 import { Dispatcher } from './dispatch.js'
+import { Faults } from './faults/fault.js'
 import type { GroupSnapshot } from './groups/group-snapshot.js'
 import { groupService, type GroupService } from './groups/group-service.js'
 import { allHandlers } from './handlers/index.js'
+import { TopicInspection } from './inspection.js'
 import { Listener } from './listener.js'
+import { RequestLog, type RequestEntry } from './request-log.js'
 import { planTopic } from './topic-creation.js'
 
 export interface BrokerSpec {
@@ -22,9 +25,25 @@ interface BrokerClusterOptions {
   readonly clock: SettableClock
 }
 
+/** One broker of the cluster. */
+export interface BrokerHandle {
+  readonly id: number
+  /** `host:port`, the same after a restart. */
+  readonly address: string
+  readonly isRunning: boolean
+  /** Stops in order: connections are ended, its partitions have no leader until it is back or they are moved. */
+  stop(): Promise<void>
+  /** The same as a crash: connections are reset. What was written stays. */
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
 export class BrokerCluster {
   /** Settable time: `clock.advance(60_000)`. */
   readonly clock: SettableClock
+  /** Faults on the wire, by request. */
+  readonly faults = new Faults()
+  readonly #requests = new RequestLog()
   readonly #options: BrokerClusterOptions
   readonly #state: ClusterState
   readonly #listeners = new Map<number, Listener>()
@@ -38,7 +57,7 @@ export class BrokerCluster {
     this.clock = options.clock
     this.#state = new ClusterState(options.clock, options.texts)
     this.#groups = groupService(this.#state)
-    this.#dispatcher = new Dispatcher(this.#state, allHandlers([this.#groups]))
+    this.#dispatcher = new Dispatcher(this.#state, this.faults, this.#requests, allHandlers([this.#groups]))
   }
 
   /** @internal */
@@ -84,7 +103,50 @@ export class BrokerCluster {
 
   /** Where to connect to, as `host:port`. */
   get brokers(): string[] {
-    return [...this.#state.nodes.values()].map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))
+    return [...this.#state.nodes.values()].map(addressText)
+  }
+
+  /** The last requests received by any broker, the oldest first. */
+  get requests(): readonly RequestEntry[] {
+    return this.#requests.entries()
+  }
+
+  /** @throws {UsageError} when there is no such topic */
+  topic(name: string): TopicInspection {
+    const topic = this.#state.topics.get(name)
+    if (!topic) throw new UsageError(`there is no topic ${name}; there are ${[...this.#state.topics.keys()].join(', ') || 'none'}`)
+    return new TopicInspection(topic)
+  }
+
+  /** @throws {UsageError} when there is no such broker */
+  broker(id: number): BrokerHandle {
+    const node = this.#state.node(id)
+    return {
+      id,
+      get address() {
+        return addressText(node)
+      },
+      get isRunning() {
+        return node.isAlive
+      },
+      stop: () => this.#stop(node, false),
+      kill: () => this.#stop(node, true),
+      start: () => this.#start(node),
+    }
+  }
+
+  async #stop(node: BrokerNode, isCrash: boolean): Promise<void> {
+    if (!node.isAlive) return
+    this.#state.setAlive(node.id, false)
+    this.#state.log('info', `broker ${node.id} ${isCrash ? 'killed' : 'stopped'}`)
+    await this.#listeners.get(node.id)?.close(isCrash ? 'the broker was killed' : 'the broker was stopped', isCrash)
+  }
+
+  async #start(node: BrokerNode): Promise<void> {
+    if (node.isAlive) return
+    if (this.#closed) throw new UsageError('the cluster is closed', 'CLOSED')
+    await this.#listen(node)
+    this.#state.setAlive(node.id, true)
   }
 
   /** The cluster's state, for the parts of the broker and its command. @internal */
@@ -127,4 +189,8 @@ export class BrokerCluster {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+function addressText({ host, port }: BrokerNode): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

@@ -1,0 +1,116 @@
+// What is really in the log of a topic, decoded for tests: plain values, copies of the moment.
+import { splitBatches, recordsOf, type Header, type RecordBatch } from '../protocol/records/index.js'
+import type { Partition, Topic } from './topic.js'
+
+export interface LoggedRecord {
+  readonly partition: number
+  readonly offset: number
+  readonly timestamp: number
+  readonly key: Buffer | null
+  readonly value: Buffer | null
+  readonly headers: readonly Header[]
+  readonly leaderEpoch: number
+  /** -1 when the producer was not idempotent. */
+  readonly producerId: number
+  readonly producerEpoch: number
+  /** The record's own sequence, -1 when it has none. */
+  readonly sequence: number
+}
+
+export interface LoggedBatchInfo {
+  readonly partition: number
+  readonly baseOffset: number
+  readonly lastOffset: number
+  readonly recordCount: number
+  readonly compression: string
+  readonly sizeInBytes: number
+  readonly producerId: number
+  readonly producerEpoch: number
+  readonly baseSequence: number
+  readonly leaderEpoch: number
+}
+
+/** A topic of the embedded cluster, as `kafka.topic(name)` gives it. */
+export class TopicInspection {
+  readonly #topic: Topic
+
+  /** @internal */
+  constructor(topic: Topic) {
+    this.#topic = topic
+  }
+
+  get name(): string {
+    return this.#topic.name
+  }
+
+  get id(): string {
+    return this.#topic.id
+  }
+
+  get partitionCount(): number {
+    return this.#topic.partitions.length
+  }
+
+  /** Every record, by partition and offset; of one partition if it is given. */
+  async records(partition?: number): Promise<LoggedRecord[]> {
+    return this.#batches(partition).flatMap(({ index, batch, startOffset }) =>
+      recordsOf(batch).flatMap((record, i) => {
+        if (record.offset < startOffset) return []
+        const { producerId, producerEpoch, baseSequence } = batch
+        return {
+          partition: index,
+          offset: record.offset,
+          timestamp: record.timestamp,
+          key: copied(record.keyBytes),
+          value: copied(record.valueBytes),
+          headers: record.headers.map(({ key, value }) => ({ key, value: copied(value) })),
+          leaderEpoch: record.leaderEpoch,
+          producerId,
+          producerEpoch,
+          sequence: baseSequence < 0 ? -1 : (baseSequence + i) % 2 ** 31,
+        }
+      }),
+    )
+  }
+
+  /** The batches as they lie in the log. */
+  async batches(partition?: number): Promise<LoggedBatchInfo[]> {
+    return this.#batches(partition).map(({ index, batch }) => ({
+      partition: index,
+      baseOffset: batch.baseOffset,
+      lastOffset: batch.lastOffset,
+      recordCount: batch.recordCount,
+      compression: batch.codec.name,
+      sizeInBytes: batch.sizeInBytes,
+      producerId: batch.producerId,
+      producerEpoch: batch.producerEpoch,
+      baseSequence: batch.baseSequence,
+      leaderEpoch: batch.leaderEpoch,
+    }))
+  }
+
+  /** The first and the next offset of each partition, with its leader. */
+  partitions(): { partition: number; startOffset: number; endOffset: number; leader: number; leaderEpoch: number }[] {
+    return this.#topic.partitions.map(({ index, log, leaderId, leaderEpoch }) => ({
+      partition: index,
+      startOffset: log.startOffset,
+      endOffset: log.endOffset,
+      leader: leaderId,
+      leaderEpoch,
+    }))
+  }
+
+  #batches(partition: number | undefined): { index: number; startOffset: number; batch: RecordBatch }[] {
+    const chosen = this.#topic.partitions.filter(({ index }) => partition === undefined || index === partition)
+    return chosen.flatMap((p: Partition) =>
+      p.log
+        .read(p.log.startOffset, Number.MAX_SAFE_INTEGER, true)
+        .chunks.flatMap((chunk) => splitBatches(chunk, p.source))
+        .map((batch) => ({ index: p.index, startOffset: p.log.startOffset, batch })),
+    )
+  }
+}
+
+function copied(bytes: Buffer | null): Buffer | null {
+  return bytes && Buffer.from(bytes)
+}
