@@ -201,7 +201,7 @@ export class Connection {
     deadline?.check(api.name)
     const version = this.#version(api, options)
     const correlationId = this.#nextCorrelationId
-    const input = typeof request === 'function' ? (request as (version: number) => RequestInput<A>)(version) : request
+    const input = typeof request === 'function' ? request(version) : request
     const chunks = encodeRequest(api, version, correlationId, this.#options.clientId, input)
     this.#nextCorrelationId = correlationId === LAST_CORRELATION_ID ? 0 : correlationId + 1
 

@@ -67,7 +67,7 @@ export class FakeServer {
     api: A,
     script: (request: RequestOf<A>, received: ReceivedRequest) => ResponseInput<A> | Answer | Promise<Answer>,
   ): this {
-    this.#scripts.set(api.key, script as Script)
+    this.#scripts.set(api.key, script)
     return this
   }
 

@@ -4,7 +4,6 @@ import { ConnectionError, isKafkaError, KafkaError } from '../../errors.js'
 import type { Connection } from '../../net/connection.js'
 import type { RequestFor, SendOptions } from '../../net/send-options.js'
 import { errorByCode, errorByName, errorCodes, toKafkaError } from '../../protocol/messages/error-table.js'
-import { Metadata } from '../../protocol/messages/metadata.js'
 import type { AnyApi, ResponseOf } from '../../protocol/wire/index.js'
 import type { Backoff } from '../../util/backoff.js'
 import type { Clock } from '../../util/clock.js'
@@ -14,39 +13,13 @@ import { Coordinators, describeKey, type CoordinatorKey } from './coordinators.j
 import { announce, type ClusterEvents } from './events.js'
 import type { Logger } from './logger.js'
 import { MetadataCache } from './metadata-cache.js'
+import { fetchMetadata } from './metadata-request.js'
 import type { Node } from './node.js'
 import { Nodes } from './nodes.js'
 import type { ClientConfig } from './options.js'
+import type { ClusterSendOptions, RoutedOptions, TopicsOptions } from './request-options.js'
 import { withRetries } from './retry.js'
 import type { BrokerAddress, LeaderHint, TopicMetadata } from './topic-metadata.js'
-
-export interface ClusterSendOptions extends SendOptions {
-  /**
-   * Requests of one channel share a socket per broker, and Kafka answers one request of a socket at a time: what may be
-   * parked by the broker (fetches, joins) goes on a channel of its own. @default 'default'
-   */
-  readonly channel?: string | undefined
-}
-
-export interface RoutedOptions<A extends AnyApi> {
-  readonly deadline: Deadline
-  readonly channel?: string | undefined
-  /** For one attempt. @default requestTimeoutMs */
-  readonly timeoutMs?: number | undefined
-  readonly maxVersion?: number | undefined
-  /** For errors and events. @default the API's name */
-  readonly what?: string | undefined
-  /**
-   * The code that decides whether the answer counts or the request is tried again: only retriable ones are, every other
-   * answer is returned as it came. @default the answer's own errorCode
-   */
-  readonly errorCodeOf?: ((response: ResponseOf<A>) => number) | undefined
-}
-
-export interface TopicsOptions {
-  /** 'wait': until they exist, up to the deadline. 'report': one fresh answer, with the errors inside. @default 'wait' */
-  readonly missing?: 'wait' | 'report' | undefined
-}
 
 const COORDINATOR_CHANNEL = 'coordinator'
 
@@ -76,7 +49,7 @@ export class Cluster {
       clock: config.clock,
       maxAgeMs: config.metadataMaxAgeMs,
       backoff: this.#backoff,
-      fetch: (topics) => this.#fetchMetadata(topics),
+      fetch: (topics) => fetchMetadata(this.#nodes, topics, config),
       persist: (attempt) => this.#retryMetadata('Metadata', this.deadline(), attempt),
       onFetched: ({ brokers }) => this.#nodes.update(brokers),
     })
@@ -234,25 +207,6 @@ export class Cluster {
       if (endpoint.nodeId === hint.leaderId) this.#nodes.add(endpoint)
     }
     return this.#metadata.applyHint(topic, partition, hint)
-  }
-
-  async #fetchMetadata(topics: readonly string[]): Promise<ResponseOf<typeof Metadata>> {
-    const { allowAutoTopicCreation } = this.config
-    const { connection } = await this.#nodes.any()
-    const response = await connection.send(Metadata, (version) => ({
-      topics: topics.map((name) => ({ name })),
-      ...(version >= 4 ? { allowAutoTopicCreation } : {}),
-    }))
-    const { errorCode, brokers } = response
-    const broker = connection.where
-    if (errorByCode(errorCode).reaction === 'rebootstrap') {
-      this.#nodes.rebootstrap(`${broker} asks for it`)
-      throw retriable(toKafkaError(errorCode, { what: 'Metadata', broker }))
-    }
-    if (errorCode !== 0) throw toKafkaError(errorCode, { what: 'Metadata', broker })
-    // A broker that has just started may not know the others yet, nor itself.
-    if (brokers.length === 0) throw new ConnectionError(`${broker} does not know the cluster's brokers yet`)
-    return response
   }
 
   // ---- requests
@@ -435,8 +389,4 @@ function ownErrorCode(response: unknown): number {
 
 function reactionTo(error: KafkaError): string | undefined {
   return errorByName(error.code as 'NONE')?.reaction
-}
-
-function retriable(cause: KafkaError): KafkaError {
-  return new KafkaError(cause.message, { code: cause.code, retriable: true, cause })
 }

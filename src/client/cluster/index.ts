@@ -1,7 +1,8 @@
 // What the clients build on.
-export { Cluster, type ClusterSendOptions, type RoutedOptions, type TopicsOptions } from './cluster.js'
+export { Cluster } from './cluster.js'
 export type { CoordinatorKey } from './coordinators.js'
 export type { BrokerEvent, ClusterEvents } from './events.js'
 export { consoleLogger, type Logger, type LogLevel } from './logger.js'
 export { clientOptions, type ClientConfig, type ClientOptions } from './options.js'
 export type { BrokerAddress, LeaderHint, PartitionMetadata, TopicMetadata } from './topic-metadata.js'
+export type { ClusterSendOptions, RoutedOptions, TopicsOptions } from './request-options.js'

@@ -90,7 +90,7 @@ export class MetadataCache {
     else for (const topic of topics) flight.topics?.add(topic)
     if (!this.#isFlying) {
       this.#isFlying = true
-      void this.#fly()
+      this.#fly().catch(surface)
     }
     return flight.done.promise
   }
@@ -126,7 +126,7 @@ export class MetadataCache {
       return
     }
     this.#refresh = 'running'
-    void this.#keepRefreshing()
+    this.#keepRefreshing().catch(surface)
   }
 
   async #keepRefreshing(): Promise<void> {
@@ -177,4 +177,11 @@ export class MetadataCache {
 
 function closed(): KafkaError {
   return new KafkaError('the client was closed', { code: 'CLOSED' })
+}
+
+/** Of what handles its own failures: anything else is a defect, and an uncaught exception. */
+function surface(error: unknown): void {
+  queueMicrotask(() => {
+    throw error
+  })
 }

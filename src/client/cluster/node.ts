@@ -178,7 +178,7 @@ export class Node {
   async close(): Promise<void> {
     this.#isRetired = true
     this.#closing.abort(this.#closed())
-    await Promise.all([...this.#channels.values()].map(({ connection }) => connection?.close()))
+    await Promise.all([...this.#channels.values()].map(async ({ connection }) => connection?.close()))
   }
 
   get #backoff() {

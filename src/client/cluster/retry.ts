@@ -73,7 +73,7 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
       },
       (error: unknown) => {
         signal.removeEventListener('abort', onAbort)
-        reject(error as Error)
+        reject(error)
       },
     )
   })

@@ -1,6 +1,6 @@
 // Fake clusters for the tests of Cluster: what a script answers with is built here, in Kafka's shapes.
 import { Cluster, clientOptions, type ClientOptions } from '../../../src/client/cluster/index.js'
-import { FindCoordinator } from '../../../src/protocol/messages/find-coordinator.js'
+import type { FindCoordinator } from '../../../src/protocol/messages/find-coordinator.js'
 import { Metadata } from '../../../src/protocol/messages/metadata.js'
 import type { RequestOf, ResponseInput } from '../../../src/protocol/wire/index.js'
 import { resolveOptions } from '../../../src/util/options.js'
