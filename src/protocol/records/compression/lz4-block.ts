@@ -1,8 +1,8 @@
 // One lz4 block, both ways (lz4_Block_format.md): sequences of literals and a match, the last one literals only.
 import { corrupt } from './codec.js'
 
-const tableBits = 14
-const hashTable = new Int32Array(1 << tableBits)
+const maxTableBits = 14
+const hashTable = new Int32Array(1 << maxTableBits)
 /** The format wants the last five bytes as literals, and no match that begins in the last twelve. */
 const lastLiterals = 5
 const matchLimit = 12
@@ -18,20 +18,15 @@ function load32(b: Uint8Array, i: number): number {
 }
 
 /**
- * Compresses `b[start..end)` to `out` at `p` and returns its end. Blocks do not refer to each other (Java's reader wants
- * that); the table of a call for an earlier block of the same input may stay, `isFirst` clears it.
+ * Compresses `b[start..end)`, a piece of an input of `b.length` bytes, to `out` at `p` and returns its end. Blocks do not refer
+ * to each other (Java's reader wants that), but the table of the input's earlier blocks may stay; `start` 0 clears it.
  */
-export function compressLz4Block(
-  b: Uint8Array,
-  start: number,
-  end: number,
-  out: Uint8Array,
-  p: number,
-  isFirst: boolean,
-): number {
+export function compressLz4Block(b: Uint8Array, start: number, end: number, out: Uint8Array, p: number): number {
+  let bits = 10
+  while (bits < maxTableBits && 1 << bits < b.length) bits++
   // Positions count from 1, so that 0 is an empty slot.
-  if (isFirst) hashTable.fill(0)
-  const shift = 32 - tableBits
+  if (start === 0) hashTable.fill(0, 0, 1 << bits)
+  const shift = 32 - bits
   const limit = end - matchLimit
   const matchEnd = end - lastLiterals
   let literal = start

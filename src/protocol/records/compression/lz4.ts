@@ -11,6 +11,7 @@ const uncompressedBit = 0x80000000
 const blockSize = 64 << 10
 /** No lz4 block grows by more than this. */
 const maxExpansion = 255
+const usualExpansion = 4
 
 const independentFlag = 0x20
 const blockChecksumFlag = 0x10
@@ -54,7 +55,7 @@ function compress(bytes: Uint8Array): Buffer {
   let p = 7
   for (let start = 0; start < bytes.length; start += blockSize) {
     const end = Math.min(bytes.length, start + blockSize)
-    const blockEnd = compressLz4Block(bytes, start, end, out, p + 4, start === 0)
+    const blockEnd = compressLz4Block(bytes, start, end, out, p + 4)
     if (blockEnd - p - 4 < end - start) {
       out.writeUInt32LE(blockEnd - p - 4, p)
       p = blockEnd
@@ -127,12 +128,18 @@ function decompressFrame(input: Buffer, start: number, out: BoundedOutput): numb
     if (size > maxBlockSize || size > input.length - p) throw corrupt('lz4', `a block has length ${size}`)
     if (word >= uncompressedBit) out.append(input.subarray(p, p + size))
     else {
-      out.reserve(Math.min(maxBlockSize, size * maxExpansion))
       const historyStart = flags & independentFlag ? out.length : frameStart
-      const outEnd = Math.min(out.buffer.length, out.length + maxBlockSize)
-      const blockEnd = decompressLz4Block(input, p, p + size, out.buffer, out.length, outEnd, historyStart)
+      // Most blocks need little room; the few that need more are begun again with all the room they may take.
+      let blockEnd = -1
+      for (const room of [size * usualExpansion, size * maxExpansion]) {
+        out.reserve(Math.min(maxBlockSize, room))
+        const outEnd = Math.min(out.buffer.length, out.length + maxBlockSize)
+        blockEnd = decompressLz4Block(input, p, p + size, out.buffer, out.length, outEnd, historyStart)
+        if (blockEnd >= 0) break
+      }
       if (blockEnd < 0) {
-        throw outEnd === out.maxBytes ? out.tooLarge() : corrupt('lz4', 'a block is larger than its frame allows')
+        const isAtLimit = out.buffer.length === out.maxBytes && out.maxBytes - out.length < maxBlockSize
+        throw isAtLimit ? out.tooLarge() : corrupt('lz4', 'a block is larger than its frame allows')
       }
       out.length = blockEnd
     }
