@@ -55,3 +55,8 @@ export function sleepOn(clock: Clock, delayMs: number, signal?: AbortSignal): Pr
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 }
+
+/** Calls back when everything that this turn of the event loop brought has been handled, however far the clock is moved. */
+export function atEndOfTurn(callback: () => void): void {
+  setImmediate(callback)
+}

@@ -63,30 +63,30 @@ export function uuid(): Serde<string> {
  */
 export function nullable<In, Out>(serde: Serde<In, Out>): Serde<In | null, Out | null> {
   return {
-    serialize: value => (value === null ? null : serde.serialize(value)),
-    deserialize: bytes => serde.deserialize(bytes),
+    serialize: (value) => (value === null ? null : serde.serialize(value)),
+    deserialize: (bytes) => serde.deserialize(bytes),
   }
 }
 
 /** What a topic without serdes has: text or bytes in, a Buffer out. */
 export const rawSerde: Serde<string | Uint8Array, Buffer> = {
-  serialize: value => value,
-  deserialize: bytes => bytes,
+  serialize: (value) => value,
+  deserialize: (bytes) => bytes,
 }
 
 const textSerde: Serde<string> = {
-  serialize: value => (typeof value === 'string' ? value : refused('a string', value)),
-  deserialize: bytes => bytes.toString('utf8'),
+  serialize: (value) => (typeof value === 'string' ? value : refused('a string', value)),
+  deserialize: (bytes) => bytes.toString('utf8'),
 }
 
 const bytesSerde: Serde<Uint8Array, Buffer> = {
-  serialize: value => (value instanceof Uint8Array ? value : refused('a Uint8Array', value)),
-  deserialize: bytes => bytes,
+  serialize: (value) => (value instanceof Uint8Array ? value : refused('a Uint8Array', value)),
+  deserialize: (bytes) => bytes,
 }
 
 const jsonSerde: Serde<unknown> = {
-  serialize: value => JSON.stringify(value) ?? refused('something that JSON can hold', value),
-  deserialize: bytes => JSON.parse(bytes.toString('utf8')) as unknown,
+  serialize: (value) => JSON.stringify(value) ?? refused('something that JSON can hold', value),
+  deserialize: (bytes) => JSON.parse(bytes.toString('utf8')) as unknown,
 }
 
 const int32Serde: Serde<number> = {
@@ -96,7 +96,7 @@ const int32Serde: Serde<number> = {
     bytes.writeInt32BE(value)
     return bytes
   },
-  deserialize: bytes => ofLength(4, bytes).readInt32BE(),
+  deserialize: (bytes) => ofLength(4, bytes).readInt32BE(),
 }
 
 const int64Serde: Serde<bigint> = {
@@ -106,7 +106,7 @@ const int64Serde: Serde<bigint> = {
     bytes.writeBigInt64BE(value)
     return bytes
   },
-  deserialize: bytes => ofLength(8, bytes).readBigInt64BE(),
+  deserialize: (bytes) => ofLength(8, bytes).readBigInt64BE(),
 }
 
 const float64Serde: Serde<number> = {
@@ -116,7 +116,7 @@ const float64Serde: Serde<number> = {
     bytes.writeDoubleBE(value)
     return bytes
   },
-  deserialize: bytes => ofLength(8, bytes).readDoubleBE(),
+  deserialize: (bytes) => ofLength(8, bytes).readDoubleBE(),
 }
 
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

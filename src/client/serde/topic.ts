@@ -36,7 +36,8 @@ export interface RecordOf<T extends TopicLike> {
 export type KeyOf<T extends TopicLike> = T extends Topic<infer _K, infer _V, infer Out, infer _W> ? Out : Buffer
 
 /** What values of the topic are read as. */
-export type ValueOf<T extends TopicLike> = T extends Topic<infer _K, infer _V, infer _O, infer Out> ? Out : Buffer | null
+export type ValueOf<T extends TopicLike> =
+  T extends Topic<infer _K, infer _V, infer _O, infer Out> ? Out : Buffer | null
 
 /** What keys of the topic are sent as. */
 export type KeyInputOf<T extends TopicLike> = T extends Topic<infer In, infer _V, infer _O, infer _W> ? In : Bytes
@@ -79,7 +80,9 @@ type ReadAs<In, Absent = never> = Bytes extends In ? Buffer | Absent : In
 /** Kafka's rule for topic names. */
 export function checkTopicName(name: unknown): asserts name is string {
   if (typeof name === 'string' && /^[a-zA-Z0-9._-]{1,249}$/.test(name) && name !== '.' && name !== '..') return
-  throw new UsageError(`a topic name is 1-249 of a-z, A-Z, 0-9, '.', '_', '-' (and not '.' or '..'), got ${shown(name)}`)
+  throw new UsageError(
+    `a topic name is 1-249 of a-z, A-Z, 0-9, '.', '_', '-' (and not '.' or '..'), got ${shown(name)}`,
+  )
 }
 
 /** The name of a topic given either way; throws UsageError when it is neither. */

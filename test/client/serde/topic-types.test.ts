@@ -1,5 +1,5 @@
 // The types that flow from topic() to what is sent and read.
-import { expectTypeOf, it } from 'vitest'
+import { expect, expectTypeOf, it } from 'vitest'
 import {
   bytes,
   int64,
@@ -21,23 +21,28 @@ interface Order {
   readonly total: number
 }
 
+const orders = topic('orders', { key: string(), value: json<Order>() })
+const raw = topic('raw')
+const counts = topic('counts', { value: int64() })
+const binary = topic('binary', { value: bytes() })
+const accounts = topic('accounts', { key: string(), value: nullable(json<Order>()) })
+
 it('a typed topic gives keys and values of its serdes', () => {
-  const orders = topic('orders', { key: string(), value: json<Order>() })
   expectTypeOf(orders).toEqualTypeOf<Topic<string, Order>>()
   expectTypeOf<RecordOf<typeof orders>>().toEqualTypeOf<{ readonly key: string | null; readonly value: Order }>()
   expectTypeOf<ValueInputOf<typeof orders>>().toEqualTypeOf<Order>()
+  expect(orders.name).toBe('orders')
 })
 
 it('what is left out is text or bytes in, and a Buffer out', () => {
-  const raw = topic('raw')
   expectTypeOf<KeyInputOf<typeof raw>>().toEqualTypeOf<Bytes>()
   expectTypeOf<ValueOf<typeof raw>>().toEqualTypeOf<Buffer | null>()
-  const valued = topic('valued', { value: int64() })
-  expectTypeOf<KeyOf<typeof valued>>().toEqualTypeOf<Buffer>()
-  expectTypeOf<ValueOf<typeof valued>>().toEqualTypeOf<bigint>()
-  const binary = topic('binary', { value: bytes() })
+  expectTypeOf<KeyOf<typeof counts>>().toEqualTypeOf<Buffer>()
+  expectTypeOf<ValueOf<typeof counts>>().toEqualTypeOf<bigint>()
   expectTypeOf<ValueInputOf<typeof binary>>().toEqualTypeOf<Uint8Array>()
   expectTypeOf<ValueOf<typeof binary>>().toEqualTypeOf<Buffer>()
+  expect(raw.value.deserialize(Buffer.from('as it is'))).toEqual(Buffer.from('as it is'))
+  expect([counts.name, binary.name]).toEqual(['counts', 'binary'])
 })
 
 it('a topic by name has Buffers, or null for a tombstone', () => {
@@ -45,12 +50,10 @@ it('a topic by name has Buffers, or null for a tombstone', () => {
 })
 
 it('nullable() puts tombstones into the type', () => {
-  const accounts = topic('accounts', { key: string(), value: nullable(json<Order>()) })
   expectTypeOf<ValueOf<typeof accounts>>().toEqualTypeOf<Order | null>()
+  expect(accounts.value.serialize(null)).toBeNull()
 })
 
 it('several topics give the union of their types', () => {
-  const orders = topic('orders', { value: json<Order>() })
-  const counts = topic('counts', { value: int64() })
   expectTypeOf<ValueOf<typeof orders | typeof counts>>().toEqualTypeOf<Order | bigint>()
 })
