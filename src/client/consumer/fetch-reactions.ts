@@ -1,5 +1,5 @@
 // What the answer for one partition means for it: records to take, or which error and what is done about it. No state, no I/O.
-import { KafkaError, RecordError } from '../../errors.js'
+import { RecordError, type KafkaError } from '../../errors.js'
 import { splitBatches, type RecordBatch } from '../../protocol/records/record-batch.js'
 import { errorByCode, errorCodes, toKafkaError } from '../../protocol/messages/error-table.js'
 import { AbortedTransactions } from './aborted-transactions.js'

@@ -105,7 +105,9 @@ export class Fetcher {
     } else if (choice.someAreFull && this.#restAt > now) {
       this.#pumpAt(Math.min(this.#restAt, choice.earliestRetryAt), now)
     } else {
-      void this.#fetch(choice)
+      this.#fetch(choice).catch((error: unknown) => {
+        this.#failed(asKafkaError(error))
+      })
     }
   }
 

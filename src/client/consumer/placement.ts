@@ -215,7 +215,11 @@ export class Placement implements FetcherHost {
       if (partition.retryAt > now) earliest = Math.min(earliest, partition.retryAt)
     }
     // One lookup per leader: a slow one holds up its own partitions only.
-    for (const group of byLeader.values()) void this.#locate(group)
+    for (const group of byLeader.values()) {
+      this.#locate(group).catch((error: unknown) => {
+        this.#listener.failed(undefined, unexpected(error))
+      })
+    }
     if (earliest < Infinity) {
       this.#timer = this.clock.setTimer(earliest - now, () => {
         this.#tend()
@@ -288,7 +292,9 @@ export class Placement implements FetcherHost {
       const { topic } = partition
       const event = { topic, partition: partition.partition, reason: reset.reason, from: reset.from, to: offset }
       this.cluster.logger.warn(`${partition.name} goes on at another offset`, { ...event })
-      this.#listener.reset(event)
+      this.#tell(() => {
+        this.#listener.reset(event)
+      })
     }
     this.#listener.located(partition)
   }
@@ -332,7 +338,18 @@ export class Placement implements FetcherHost {
 
   #tellRetry(what: string, attempt: number, waitMs: number, error: KafkaError): void {
     this.cluster.logger.debug(`${what} failed, tried again`, { attempt, waitMs, error: error.message })
-    this.cluster.events.emit('retry', { what, attempt, waitMs, error })
+    this.#tell(() => {
+      this.cluster.events.emit('retry', { what, attempt, waitMs, error })
+    })
+  }
+
+  /** What a listener of the user's throws must not break the fetching. */
+  #tell(emit: () => void): void {
+    try {
+      emit()
+    } catch (error) {
+      this.cluster.logger.error('a listener threw', { error })
+    }
   }
 }
 

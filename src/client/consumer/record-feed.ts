@@ -141,7 +141,7 @@ export class RecordFeed {
   async positioned(deadline: Deadline): Promise<void> {
     while (!this.#isClosed && [...this.#partitions.values()].some(({ start }) => start !== undefined)) {
       this.#throwFailure()
-      await deadline.race(this.#changed(), 'finding the start offsets')
+      await deadline.race(this.changed(), 'finding the start offsets')
     }
   }
 
@@ -184,27 +184,19 @@ export class RecordFeed {
     return record
   }
 
-  /** The same for up to so many records of one partition. */
-  nextBatch({ maxRecords, maxBytes }: BatchLimits): ConsumerBatch<AnyRecord> | undefined {
+  /**
+   * The same for up to so many records of one partition. With `held`, the batch given out last, what its partition has more is added to
+   * it; should the partition have been revoked or moved, it is dropped.
+   */
+  nextBatch(limits: BatchLimits, held?: ConsumerBatch<AnyRecord>): ConsumerBatch<AnyRecord> | undefined {
     this.#last = undefined
-    const partition = this.#reach()
+    let partition = held === undefined ? undefined : this.#partitions.get(nameOf(held))
+    let records: readonly AnyRecord[] = []
+    if (partition !== undefined && partition.source === held?.records[0]?.source) records = held.records
+    else partition = this.#reach()
     if (partition === undefined) return undefined
-    let records = partition.takeSlice(maxRecords, maxBytes)
-    let bytes = maxBytes
-    for (const record of records) bytes -= record.sizeInBytes
-    while (records.length < maxRecords && bytes > 0 && !partition.queue.isEmpty && this.#load(partition)) {
-      const more = partition.takeSlice(maxRecords - records.length, bytes)
-      for (const record of more) bytes -= record.sizeInBytes
-      if (bytes < 0 && more.length === 1) {
-        // A slice has one record at least, also when that is one too many.
-        partition.giveBack(more)
-        break
-      }
-      records = records.concat(more)
-    }
-    const batch = new ConsumerBatch(records)
-    this.#last = batch
-    return batch
+    if (!partition.isPaused) records = this.#fill(partition, records, limits)
+    return (this.#last = new ConsumerBatch(records))
   }
 
   /** The record or batch given out last is given out again, unless its partition was revoked or moved since. */
@@ -226,7 +218,13 @@ export class RecordFeed {
   wait(): Promise<void> {
     if (this.#row.length > 0 || this.#failures.length > 0 || this.#current !== undefined) return Promise.resolve()
     if (this.#isClosed || this.isFinished) return Promise.resolve()
-    return this.#changed()
+    return this.changed()
+  }
+
+  /** Resolves when something has changed, whether or not there is something to read already. */
+  changed(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    return (this.#change ??= new Deferred<void>()).promise
   }
 
   /** Ends a wait(). */
@@ -292,6 +290,26 @@ export class RecordFeed {
     }
   }
 
+  /** Adds records of a partition that has some decoded, or that had some. */
+  #fill(partition: PartitionFeed, records: readonly AnyRecord[], limits: BatchLimits): readonly AnyRecord[] {
+    let bytes = limits.maxBytes
+    for (const record of records) bytes -= record.sizeInBytes
+    while (records.length < limits.maxRecords && bytes > 0) {
+      if (partition.queue.index === partition.queue.records.length) {
+        if (partition.queue.isEmpty || !this.#load(partition)) break
+      }
+      const more = partition.takeSlice(limits.maxRecords - records.length, bytes)
+      for (const record of more) bytes -= record.sizeInBytes
+      if (bytes < 0 && records.length > 0 && more.length === 1) {
+        // A slice has one record at least, also when that is one too many.
+        partition.giveBack(more)
+        break
+      }
+      records = records.length === 0 ? more : records.concat(more)
+    }
+    return records
+  }
+
   /** Decodes on; what cannot be decoded becomes a failure. */
   #load(partition: PartitionFeed): boolean {
     try {
@@ -325,9 +343,5 @@ export class RecordFeed {
     if (!partition.isInRow) return
     partition.isInRow = false
     this.#row = this.#row.filter((other) => other !== partition)
-  }
-
-  #changed(): Promise<void> {
-    return (this.#change ??= new Deferred<void>()).promise
   }
 }

@@ -1,0 +1,82 @@
+// What the iterators of a consumer pull from: records one by one, or batches, filled up to a size or a time.
+import { integer, option, optional, resolveOptions, type Resolved } from '../../util/options.js'
+import type { Clock, Timer } from '../../util/clock.js'
+import type { AnyRecord, ConsumerBatch } from './consumer-record.js'
+import type { RecordFeed } from './record-feed.js'
+
+export interface BatchesOptions {
+  /** @default 1000 */
+  readonly maxRecords?: number | undefined
+  /** Of keys, values and headers; one record comes in any case. @default no limit */
+  readonly maxBytes?: number | undefined
+  /** Milliseconds to wait for a batch to be full; 0: what is there is given out. @default 0 */
+  readonly maxWaitMs?: number | undefined
+  /** Ends the iteration with ABORTED. */
+  readonly signal?: AbortSignal | undefined
+}
+
+const batchesOptions = {
+  maxRecords: option(integer(1, 2 ** 31 - 1), 1000),
+  maxBytes: option(integer(1, Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER),
+  maxWaitMs: option(integer(0, 86_400_000), 0),
+  signal: optional<AbortSignal>((value, fail) => (value instanceof AbortSignal ? value : fail('an AbortSignal'))),
+}
+
+export type BatchesConfig = Resolved<typeof batchesOptions>
+
+export function batchesConfig(owner: string, options: BatchesOptions): BatchesConfig {
+  return resolveOptions(owner, options, batchesOptions)
+}
+
+/** take() and wait() as PullSource has them; stop() when the iteration is over. */
+export interface FeedSourceOf<T> {
+  readonly take: () => T | undefined
+  readonly wait: () => Promise<void>
+  readonly stop: () => void
+}
+
+export function recordSource<R extends AnyRecord>(feed: RecordFeed): FeedSourceOf<R> {
+  return { take: () => feed.next() as R | undefined, wait: () => feed.wait(), stop: () => {} }
+}
+
+export function batchSource<R extends AnyRecord>(
+  feed: RecordFeed,
+  clock: Clock,
+  limits: Omit<BatchesConfig, 'signal'>,
+): FeedSourceOf<ConsumerBatch<R>> {
+  const { maxRecords, maxWaitMs } = limits
+  let held: ConsumerBatch<AnyRecord> | undefined
+  let timer: Timer | undefined
+  let isTimeOver = false
+  const release = () => {
+    timer?.cancel()
+    timer = undefined
+    held = undefined
+    isTimeOver = false
+  }
+  return {
+    take() {
+      const batch = feed.nextBatch(limits, held)
+      const isNew = held === undefined || batch?.records[0] !== held.records[0]
+      if (isNew) release()
+      if (batch === undefined || maxWaitMs === 0) return batch as ConsumerBatch<R> | undefined
+      if (batch.length >= maxRecords || isTimeOver || feed.isPaused(batch) || feed.isFinished) {
+        release()
+        return batch as ConsumerBatch<R>
+      }
+      held = batch
+      timer ??= clock.setTimer(maxWaitMs, () => {
+        isTimeOver = true
+        feed.wake()
+      })
+      return undefined
+    },
+    // While a batch is held, records of other partitions are no reason to look again.
+    wait: () => (held === undefined ? feed.wait() : feed.changed()),
+    stop() {
+      // Nobody has seen it.
+      if (held !== undefined) feed.unread()
+      release()
+    },
+  }
+}
