@@ -46,3 +46,22 @@ export {
   type ValueInputOf,
   type ValueOf,
 } from './client/serde/index.js'
+export {
+  Consumer,
+  ConsumerBatch,
+  ConsumerRecord,
+  type Ago,
+  type BatchesOptions,
+  type ConsumerEvents,
+  type ConsumerOptions,
+  type ConsumerRecordOf,
+  type FetchOptions,
+  type Isolation,
+  type OffsetAtTime,
+  type OutOfRangePolicy,
+  type PartitionLag,
+  type PartitionOf,
+  type PositionResetEvent,
+  type StartPosition,
+  type TopicPartition,
+} from './client/consumer/index.js'
