@@ -3,54 +3,23 @@
 import type { Socket } from 'node:net'
 import { abortedError, ConnectionError, KafkaError } from '../errors.js'
 import { encodeRequest, FrameSplitter, readCorrelationId, skipResponseTags } from '../protocol/wire/frame.js'
-import { Reader, type AnyApi, type RequestInput, type ResponseOf } from '../protocol/wire/index.js'
-import type { Clock, Timer } from '../util/clock.js'
+import { Reader, type AnyApi, type ResponseOf } from '../protocol/wire/index.js'
+import type { Timer } from '../util/clock.js'
 import { Deferred } from '../util/deferred.js'
 import { formatAddress } from './address.js'
 import type { ApiRanges, FeatureLevels } from './api-ranges.js'
-import { dial, type Resolve } from './dial.js'
+import type { ConnectionOptions } from './connection-options.js'
+import { dial } from './dial.js'
 import { negotiate, versionToRead } from './handshake.js'
 import { InFlight } from './in-flight.js'
 import { strangePeer } from './peer.js'
 import { PendingRequest } from './pending-request.js'
 import type { RequestFor, SendOptions } from './send-options.js'
 import { shouldPause } from './throttling.js'
+import { untilAborted } from './until-aborted.js'
 
+export type { ClosedConnection, ConnectionOptions } from './connection-options.js'
 export type { RequestFor, SendOptions } from './send-options.js'
-
-export interface ConnectionOptions {
-  readonly host: string
-  readonly port: number
-  readonly clientId: string | null
-  readonly clock: Clock
-  /** How long a request that names no timeout of its own may go unanswered. */
-  readonly requestTimeoutMs: number
-  /** For everything until the connection is usable: name lookup, TCP, ApiVersions, authentication. */
-  readonly connectTimeoutMs: number
-  /** @default 104857600 */
-  readonly maxFrameBytes?: number | undefined
-  /** Ends an opening; an open connection ends by close(). */
-  readonly signal?: AbortSignal | undefined
-  /** Who should answer at this address (KIP-1242); a broker that is somebody else answers REBOOTSTRAP_REQUIRED. */
-  readonly expected?: { readonly clusterId: string | null; readonly nodeId: number } | undefined
-  /** The stage between ApiVersions and first use. It sends its requests on the connection it is given. */
-  readonly authenticate?: ((connection: Connection, signal: AbortSignal) => Promise<void>) | undefined
-  /** Called once for a connection that was open, after what was pending has failed. */
-  readonly onClose?: ((closed: ClosedConnection) => void) | undefined
-  readonly onThrottle?: ((connection: Connection, throttleTimeMs: number, api: AnyApi) => void) | undefined
-  /** Finds addresses instead of the system's resolver. */
-  readonly resolve?: Resolve | undefined
-  /** Where the counting of requests begins. @default 0 */
-  readonly firstCorrelationId?: number | undefined
-}
-
-export interface ClosedConnection {
-  readonly connection: Connection
-  /** undefined when close() or drain() was called here. */
-  readonly error: KafkaError | undefined
-  /** Requests that failed by it. */
-  readonly lostRequests: number
-}
 
 const DEFAULT_MAX_FRAME_BYTES = 104_857_600
 const LAST_CORRELATION_ID = 2 ** 31 - 1
@@ -130,7 +99,8 @@ export class Connection {
 
   async #handshake(signal: AbortSignal): Promise<void> {
     this.#ranges = await negotiate(this, this.#options.expected)
-    await this.#options.authenticate?.(this, signal)
+    const authentication = this.#options.authenticate?.(this, signal)
+    if (authentication) await untilAborted(authentication, signal)
     if (this.#stage === 'handshake') this.#stage = 'open'
     else throw this.#closedBy ?? this.#closed('the connection')
   }
@@ -229,6 +199,7 @@ export class Connection {
     const socket = this.#socket
     const onWritten = pending.isOneWay
       ? (error?: Error | null) => {
+          this.#inFlight.unwatch(pending)
           if (error)
             pending.reject(
               this.#isClosedHere ? this.#closed(pending.api.name) : this.#lost('the connection broke', error),
@@ -313,7 +284,7 @@ export class Connection {
       }
       this.#inFlight.postpone(throttleTimeMs)
     }
-    this.#options.onThrottle?.(this, throttleTimeMs, api)
+    this.#options.onThrottle?.(throttleTimeMs, api)
   }
 
   #resume(): void {
@@ -323,6 +294,7 @@ export class Connection {
     const now = this.#options.clock.now()
     for (const pending of heldBack) {
       this.#inFlight.unwatch(pending)
+      // What was given up meanwhile has none.
       if (pending.chunks) this.#write(pending, pending.chunks, now)
     }
     if (this.#stage === 'draining' && this.inFlight === 0) this.#end(undefined)
@@ -349,12 +321,11 @@ export class Connection {
     this.#throttle?.timer.cancel()
     this.#throttle = undefined
     this.#destroy(error === undefined)
-    const pending = [...this.#inFlight.clear(), ...this.#heldBack]
     this.#heldBack = []
-    const lost = pending.filter((one) => !one.isSettled)
+    const lost = this.#inFlight.clear().filter((one) => !one.isSettled)
     for (const one of lost) one.reject(this.#failed(one, error))
     if (stage !== 'handshake') {
-      this.#options.onClose?.({ connection: this, error, lostRequests: lost.length })
+      this.#options.onClose?.({ error, lostRequests: lost.length })
     }
   }
 

@@ -5,6 +5,7 @@ import { ConnectionError } from '../errors.js'
 import type { Clock } from '../util/clock.js'
 import { bareHost, formatAddress, type Address } from './address.js'
 import { staggered } from './staggered.js'
+import { untilAborted } from './until-aborted.js'
 
 /** As RFC 8305 advises. Node's own autoSelectFamily would abandon an address after this time, however near success it is. */
 const ADDRESS_STAGGER_MS = 250
@@ -23,6 +24,7 @@ export interface DialOptions extends Address {
 /** A connected socket that is not read from yet, with a listener for errors on it. */
 export async function dial({ host, port, clock, signal, resolve = systemResolve }: DialOptions): Promise<Socket> {
   const where = formatAddress({ host, port })
+  // Node's lookup cannot be called off; what it finds too late is dropped.
   const addresses = await untilAborted(addressesOf(bareHost(host), where, resolve), signal)
   const tasks = addresses.map(
     ({ address }) =>
@@ -93,18 +95,5 @@ function connectTo(host: string, port: number, unneeded: AbortSignal): Promise<S
       unneeded.removeEventListener('abort', onUnneeded)
       resolve(socket)
     })
-  })
-}
-
-/** Node's lookup cannot be called off; its result is dropped. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason as Error)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', onAbort))
-      .catch(() => {})
   })
 }

@@ -7,8 +7,8 @@ export class InFlight {
   readonly #where: string
   readonly #onLate: (request: PendingRequest) => void
   readonly #requests: PendingRequest[] = []
-  /** Not written yet; only their callers' deadlines count. */
-  readonly #heldBack = new Set<PendingRequest>()
+  /** Those that no answer is due for: not written yet, or one-way and not yet handed to the system. */
+  readonly #watched = new Set<PendingRequest>()
   #timer: Timer | undefined
   #timerAt = Infinity
 
@@ -24,24 +24,24 @@ export class InFlight {
   }
 
   push(request: PendingRequest, now: number): void {
-    if (!request.isOneWay) {
-      request.timeoutAt = now + request.timeoutMs
-      this.#requests.push(request)
-      this.#arm(Math.min(request.timeoutAt, request.giveUpAt), now)
-    }
+    request.timeoutAt = now + request.timeoutMs
+    if (request.isOneWay) this.#watched.add(request)
+    else this.#requests.push(request)
+    this.#arm(Math.min(request.timeoutAt, request.giveUpAt), now)
   }
 
   shift(): PendingRequest | undefined {
     return this.#requests.shift()
   }
 
+  /** A request that is held back: only its caller's deadline counts. */
   watch(request: PendingRequest): void {
-    this.#heldBack.add(request)
+    this.#watched.add(request)
     this.#arm(request.giveUpAt, this.#clock.now())
   }
 
   unwatch(request: PendingRequest): void {
-    this.#heldBack.delete(request)
+    this.#watched.delete(request)
   }
 
   /** Gives every answer so much longer. */
@@ -54,8 +54,9 @@ export class InFlight {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#timerAt = Infinity
-    this.#heldBack.clear()
-    return this.#requests.splice(0)
+    const waiting = [...this.#requests.splice(0), ...this.#watched]
+    this.#watched.clear()
+    return waiting
   }
 
   /** An answer that comes leaves the timer alone: when it fires it finds what is due next, if anything. */
@@ -71,14 +72,15 @@ export class InFlight {
     this.#timerAt = Infinity
     const now = this.#clock.now()
     let next = Infinity
-    for (const request of this.#requests) {
-      if (request.timeoutAt <= now) {
-        this.#onLate(request)
-        return
+    for (const requests of [this.#requests, this.#watched]) {
+      for (const request of requests) {
+        if (request.timeoutAt <= now) {
+          this.#onLate(request)
+          return
+        }
+        next = Math.min(next, request.timeoutAt, this.#giveUp(request, now))
       }
-      next = Math.min(next, request.timeoutAt, this.#giveUp(request, now))
     }
-    for (const request of this.#heldBack) next = Math.min(next, this.#giveUp(request, now))
     if (next < Infinity) this.#arm(next, now)
   }
 

@@ -43,7 +43,10 @@ export class Cluster {
       events: this.events,
       clusterId: () => this.#metadata.snapshot.clusterId,
       onTrouble: (node, error) => this.#onTrouble(node, error),
-      onMisrouted: (node) => this.#nodes.rebootstrap(`${node.where} is not the broker it was`),
+      onMisrouted: (node) => {
+        this.#nodes.rebootstrap(`${node.where} is not the broker it was`)
+        this.#metadata.refresh()
+      },
     })
     this.#metadata = new MetadataCache({
       clock: config.clock,
@@ -131,6 +134,7 @@ export class Cluster {
         for (const name of isNew) if (!this.#isKnown(name)) this.#metadata.forget(name)
         throw error
       }
+      this.#metadata.use(names) // another's failure may have had them forgotten meanwhile
     }
     const found = new Map<string, TopicMetadata>()
     for (const name of names) {

@@ -102,6 +102,7 @@ export class Node {
       if (signal.aborted) throw this.#closed()
       this.#retryAt = clock.now() + backoffMs(this.#backoff, this.#failures + 1)
       const clusterId = this.#context.clusterId()
+      let opened: Connection | undefined
       const connection = await Connection.open({
         host: this.host,
         port: this.port,
@@ -112,9 +113,10 @@ export class Node {
         maxFrameBytes: config.maxResponseBytes,
         signal,
         expected: this.#nodeId === undefined ? undefined : { clusterId, nodeId: this.#nodeId },
-        onClose: (closed) => this.#onClose(channel, closed),
-        onThrottle: (_, throttleTimeMs, api) => this.#onThrottle(throttleTimeMs, api),
+        onClose: (closed) => this.#onClose(channel, opened, closed),
+        onThrottle: (throttleTimeMs, api) => this.#onThrottle(throttleTimeMs, api),
       })
+      opened = connection
       if (signal.aborted) {
         await connection.close()
         throw this.#closed()
@@ -134,6 +136,8 @@ export class Node {
   #onFailure(error: unknown): unknown {
     const { clock, logger } = this.#context.config
     if (!isKafkaError(error)) return error
+    this.#failures++
+    this.#retryAt = clock.now() + backoffMs(this.#backoff, this.#failures)
     if (error.code === 'REBOOTSTRAP_REQUIRED') {
       this.#context.onMisrouted(this)
       return new KafkaError(`${this.where} is not the broker it was`, {
@@ -142,14 +146,12 @@ export class Node {
         cause: error,
       })
     }
-    this.#failures++
-    this.#retryAt = clock.now() + backoffMs(this.#backoff, this.#failures)
     if (this.#failures === 1) logger.warn(`broker unreachable: ${error.message}`, { ...this.#event() })
     this.#context.onTrouble(this, error)
     return error
   }
 
-  #onClose(channel: Channel, { connection, error, lostRequests }: ClosedConnection): void {
+  #onClose(channel: Channel, connection: Connection | undefined, { error, lostRequests }: ClosedConnection): void {
     if (channel.connection === connection) channel.connection = undefined
     if (!error || this.#isRetired) return
     const { config, events, onTrouble } = this.#context

@@ -67,6 +67,7 @@ export class Nodes {
 
   /** A connection to some broker: the least busy that is open, else the first that can be opened. */
   any(): Promise<ReachedNode> {
+    if (this.#isClosed) return Promise.reject(closed())
     const open = this.#leastBusy()
     if (open) return Promise.resolve(open)
     return (this.#round ??= this.#reachAny())

@@ -1,6 +1,7 @@
 // The one retry layer: p-retry without a timer of its own, under one deadline, ended by the caller's signal or by close().
 import pRetry from 'p-retry'
 import { abortedError, isKafkaError, timeoutError, type KafkaError } from '../../errors.js'
+import { untilAborted } from '../../net/until-aborted.js'
 import { backoffMs, type Backoff } from '../../util/backoff.js'
 import { Deadline } from '../../util/deadline.js'
 
@@ -33,6 +34,7 @@ export async function withRetries<T>(
   running.add(operation)
   const inner = new Deadline(clock, deadline.remainingMs(), signal)
   try {
+    // An attempt that does not heed its deadline cannot hold the operation up.
     return await pRetry((number) => untilAborted(attempt(inner, number), signal), {
       retries: Infinity,
       minTimeout: 0,
@@ -58,23 +60,4 @@ export async function withRetries<T>(
 
 function isRetriable(error: unknown): error is KafkaError {
   return isKafkaError(error) && error.retriable
-}
-
-/** An attempt that does not heed its deadline cannot hold the operation up. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(signal.reason as Error)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(
-      (value) => {
-        signal.removeEventListener('abort', onAbort)
-        resolve(value)
-      },
-      (error: unknown) => {
-        signal.removeEventListener('abort', onAbort)
-        reject(error)
-      },
-    )
-  })
 }
