@@ -9,7 +9,7 @@ import { Produce } from '../../src/protocol/messages/produce.js'
 import { encodeResponse, FrameSplitter, readRequestHeader, skipRequestTags } from '../../src/protocol/wire/frame.js'
 import { Reader, type AnyApi, type RequestOf, type ResponseInput } from '../../src/protocol/wire/index.js'
 
-const apis: readonly AnyApi[] = [ApiVersions, Metadata, FindCoordinator, Heartbeat, Produce]
+const usualApis: readonly AnyApi[] = [ApiVersions, Metadata, FindCoordinator, Heartbeat, Produce]
 
 export interface ReceivedRequest {
   readonly api: AnyApi
@@ -32,6 +32,7 @@ export class FakeServer {
   accepted = 0
   /** How an answer is put on the wire. */
   write: (socket: Socket, bytes: Buffer) => void = (socket, bytes) => void socket.write(bytes)
+  readonly #apis = [...usualApis]
   readonly #scripts = new Map<number, Script>()
   readonly #server: Server
   #onSocket: ((socket: Socket) => void) | undefined
@@ -68,6 +69,7 @@ export class FakeServer {
     script: (request: RequestOf<A>, received: ReceivedRequest) => ResponseInput<A> | Answer | Promise<Answer>,
   ): this {
     this.#scripts.set(api.key, script)
+    if (!this.#apis.includes(api)) this.#apis.push(api)
     return this
   }
 
@@ -81,7 +83,7 @@ export class FakeServer {
   apiVersions(limits: Readonly<Record<string, number>> = {}): ResponseInput<typeof ApiVersions> {
     return {
       errorCode: 0,
-      apiKeys: apis.map(({ key, name, stableVersions }) => ({
+      apiKeys: this.#apis.map(({ key, name, stableVersions }) => ({
         apiKey: key,
         minVersion: stableVersions.min,
         maxVersion: limits[name] ?? stableVersions.max,
@@ -112,7 +114,7 @@ export class FakeServer {
   async #answer(socket: Socket, connection: number, frame: Buffer): Promise<void> {
     const reader = new Reader(frame)
     const { apiKey, apiVersion: version, correlationId, clientId } = readRequestHeader(reader)
-    const api = apis.find(({ key }) => key === apiKey)
+    const api = this.#apis.find(({ key }) => key === apiKey)
     if (!api) throw new Error(`the fake server does not know API ${apiKey}`)
     skipRequestTags(reader, api, version)
     const request = api.request.read(reader, version) as unknown
