@@ -7,6 +7,7 @@ import type { TopicLike } from '../serde/index.js'
 import { batchSource, batchesConfig, recordSource, type BatchesOptions, type FeedSourceOf } from './consumer-sources.js'
 import { resolveConsumerOptions, type ConsumerConfig, type ConsumerOptions } from './consumer-options.js'
 import type { ConsumerBatch } from './consumer-record.js'
+import { lagOf, type PartitionLag } from './lag.js'
 import { OffsetLookup } from './offset-lookup.js'
 import type { PositionResetEvent } from './placement.js'
 import { isStartPosition, nameOf, startPositionText, type StartPosition, type TopicPartition } from './positions.js'
@@ -19,14 +20,6 @@ export interface ConsumerEvents extends ClusterEvents {
   reset: PositionResetEvent
   /** Topics have more partitions than before; they are read from their beginning. */
   partitionsAdded: { readonly partitions: readonly TopicPartition[] }
-}
-
-export interface PartitionLag extends TopicPartition {
-  /** Of the next record. */
-  readonly position: number
-  /** Behind the last record that can be read under the consumer's isolation. */
-  readonly end: number
-  readonly lag: number
 }
 
 export interface OffsetAtTime extends TopicPartition {
@@ -182,13 +175,7 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
   async lag(options: WaitOptions = {}): Promise<PartitionLag[]> {
     const deadline = this.#deadline(options)
     await this.connect(options)
-    await this.#feed.positioned(deadline)
-    const questions = this.#feed.partitions().map((partition) => ({ ...partition, at: 'end' as const }))
-    const ends = await this.#lookup.offsets(questions, deadline)
-    return ends.flatMap(({ topic, partition, offset: end }): PartitionLag[] => {
-      const position = this.#feed.position({ topic, partition })?.offset
-      return position === undefined ? [] : [{ topic, partition, position, end, lag: Math.max(0, end - position) }]
-    })
+    return lagOf(this.#feed, this.#lookup, deadline)
   }
 
   /** The first offset at or after a time: of every partition that is read, or of those named. */

@@ -1,5 +1,5 @@
 // What the public entry and the group build on.
-export { Consumer, type ConsumerEvents, type OffsetAtTime, type PartitionLag } from './consumer.js'
+export { Consumer, type ConsumerEvents, type OffsetAtTime } from './consumer.js'
 export {
   fetchOptions,
   policyOf,
@@ -34,3 +34,4 @@ export {
 export { PullIterator, type PullSource } from './pull-iterator.js'
 export { RecordFeed, type AssignedPartition, type BatchLimits, type FeedParts } from './record-feed.js'
 export { recordSerdes, type ConsumerRecordOf } from './record-serdes.js'
+export type { PartitionLag } from './lag.js'
