@@ -75,7 +75,7 @@ function joinKnown(state: Alive, event: JoinEvent, effects: Effects): GroupState
   const { ticket, memberId, instanceId } = event
   if (state.pending.has(memberId)) {
     if (instanceId === null) return add(state, memberId, event, effects)
-    effects.push(joinError(ticket, 'UNKNOWN_SERVER_ERROR', memberId)) // as Kafka: an id given to a dynamic member
+    effects.push(joinError(ticket, 'UNKNOWN_SERVER_ERROR', '')) // as Kafka: an id given to a dynamic member
     return state
   }
   const error = identityError(state, memberId, instanceId)

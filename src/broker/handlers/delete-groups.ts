@@ -1,5 +1,5 @@
 // DeleteGroups, versions 0-3: as Apache Kafka's (KIP-229). Only a group without members goes, and its offsets with it.
-import { errorByName, errorCodes, type ErrorName } from '../../protocol/messages/error-table.js'
+import { errorCodes, type ErrorName } from '../../protocol/messages/error-table.js'
 import { DeleteGroups } from '../../protocol/messages/delete-groups.js'
 import type { Groups } from '../groups/groups.js'
 import { handler } from './handler.js'
@@ -15,10 +15,6 @@ export const deleteGroupsHandler = (groups: Groups) =>
       groups.delete(group)
       return 'NONE'
     }
-    const results = [...new Set(groupsNames)].map((groupId) => {
-      const error = remove(groupId)
-      const errorMessage = error === 'NONE' ? null : errorByName(error).message
-      return { groupId, errorCode: errorCodes[error], errorMessage }
-    })
+    const results = [...new Set(groupsNames)].map((groupId) => ({ groupId, errorCode: errorCodes[remove(groupId)] }))
     return { throttleTimeMs: 0, results }
   })

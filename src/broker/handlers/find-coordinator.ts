@@ -10,13 +10,14 @@ const keyTypes = ['group', 'transaction', 'share group'] as const
 export const findCoordinatorHandler = handler(FindCoordinator, (request, context) => {
   const find = (key: string) => coordinatorOf(key, request.keyType, context)
   if (context.version < 4) return find(request.key)
-  return { coordinators: request.coordinatorKeys.map((key) => ({ key, ...find(key) })) }
+  const coordinators = request.coordinatorKeys.map((key) => ({ key, ...find(key) }))
+  return { coordinators: coordinators.map((found) => (found.errorCode === 0 ? { ...found, errorMessage: '' } : found)) }
 })
 
 function coordinatorOf(key: string, keyType: number, { cluster, connection }: RequestContext) {
   if (keyType !== 0) {
-    const what = keyTypes[keyType] ?? `type ${keyType}`
-    return none('INVALID_REQUEST', `this broker has no coordinator for a key of type ${what} yet`)
+    const what = keyTypes[keyType] ?? `key of type ${keyType}`
+    return none('INVALID_REQUEST', `this broker has no coordinator for a ${what} yet`)
   }
   const node = cluster.nodes.get(cluster.coordinatorOf(key))
   if (!node) return none('COORDINATOR_NOT_AVAILABLE', 'no broker is running that could coordinate the group')
