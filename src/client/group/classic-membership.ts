@@ -16,10 +16,10 @@ import { decodeAssignment, encodeSubscription } from './subscription.js'
 export interface MembershipOwner {
   /** Topics as they are subscribed to now. */
   readonly topics: readonly string[]
-  assign(added: readonly TopicPartition[], standing: Standing): void
+  assign(added: readonly TopicPartition[]): void
   /** Resolves when the partitions are given up; never rejects. */
   giveUp(partitions: readonly TopicPartition[], parting: Parting): Promise<void>
-  moved(state: ClassicState): void
+  moved(from: ClassicState, to: ClassicState): void
   /** Something failed that goes on being tried. */
   retrying(error: KafkaError): void
 }
@@ -29,7 +29,6 @@ export interface MembershipSettings extends HeartbeatSettings {
   readonly leaveTimeoutMs: number
   /** Static members stay in the group when they close (KIP-345). */
   readonly isStatic: boolean
-  readonly retryMs: number
 }
 
 export class ClassicMembership {
@@ -81,16 +80,18 @@ export class ClassicMembership {
     if (reason !== undefined) this.happened({ type: 'rejoin', reason })
   }
 
-  get missingTopics(): readonly string[] {
-    return this.#leader.missingTopics
+  /** Ends everything without a word to the group. */
+  stop(): void {
+    this.#request.abort()
+    this.#heartbeats.stop()
   }
 
   happened(event: MembershipEvent): void {
     const [next, ...effects] = step(this.#rebalance, this.#state, event)
-    const moved = next !== this.#state
+    const before = this.#state
     this.#state = next
     for (const effect of effects) this.#perform(effect)
-    if (moved) this.#owner.moved(next)
+    if (next !== before) this.#owner.moved(before, next)
   }
 
   #perform(effect: Effect): void {
@@ -116,7 +117,7 @@ export class ClassicMembership {
         )
         break
       case 'assign':
-        this.#owner.assign(effect.added, { memberId: this.standing?.memberId ?? '', generation: effect.generation })
+        this.#owner.assign(effect.added)
         break
       case 'leave':
         this.#inBackground(this.#leave(effect.memberId, effect.reason))

@@ -62,11 +62,6 @@ export class GroupLeader {
     }
     return undefined
   }
-
-  /** Topics that somebody subscribes to and that do not exist. */
-  get missingTopics(): string[] {
-    return [...this.#assignedFor].filter(([, count]) => count < 0).map(([topic]) => topic)
-  }
 }
 
 function isGone(error: KafkaError): boolean {

@@ -34,7 +34,7 @@ export type ClassicState =
   | { readonly name: 'stable'; readonly memberId: string; readonly generation: number; readonly assigned: Partitions }
   /** Out of the group since a handler took too long; joins again when the handler comes back. */
   | { readonly name: 'dormant'; readonly pending: number }
-  | { readonly name: 'closing'; readonly memberId: string; readonly pending: number }
+  | { readonly name: 'closing'; readonly memberId: string; readonly generation: number; readonly pending: number }
   | { readonly name: 'leaving' }
   | { readonly name: 'failed'; readonly error: KafkaError }
   | { readonly name: 'closed' }
@@ -296,23 +296,30 @@ function givingUp(partitions: Partitions, parting: Parting): Effect[] {
   return partitions.length > 0 ? [{ type: 'giveUp', partitions, parting }] : []
 }
 
-/** What the member owns, what it still waits for, and how its requests are ended. */
-function standing(state: ClassicState): { memberId: string; owned: Partitions; pending: number; cancel: Effect[] } {
-  const cancel: Effect[] = [{ type: 'cancel' }]
+interface Outlook extends InGroup {
+  /** giveUp effects that are not done. */
+  readonly pending: number
+  /** How the request that is under way is ended. */
+  readonly cancel: readonly Effect[]
+}
+
+/** What has to be dealt with when the member goes out of the group from this state. */
+function outlook(state: ClassicState): Outlook {
+  const nobody = { memberId: NO_MEMBER, generation: NO_GENERATION, owned: [], pending: 0, cancel: [] }
   switch (state.name) {
     case 'preparing':
-      return { memberId: state.memberId, owned: [], pending: state.pending, cancel: [] }
+      return { ...state, owned: [], cancel: [] }
     case 'joining':
     case 'syncing':
-      return { memberId: state.memberId, owned: state.owned, pending: 0, cancel }
+      return { ...state, pending: 0, cancel: [{ type: 'cancel' }] }
     case 'revoking':
-      return { memberId: state.memberId, owned: state.kept, pending: 1, cancel: [] }
+      return { ...state, owned: state.kept, pending: 1, cancel: [] }
     case 'stable':
-      return { memberId: state.memberId, owned: state.assigned, pending: 0, cancel: [] }
+      return { ...state, owned: state.assigned, pending: 0, cancel: [] }
     case 'dormant':
-      return { memberId: NO_MEMBER, owned: [], pending: state.pending, cancel: [] }
+      return { ...nobody, pending: state.pending }
     default:
-      return { memberId: NO_MEMBER, owned: [], pending: 0, cancel: [] }
+      return nobody
   }
 }
 
@@ -323,7 +330,7 @@ function stall(state: ClassicState): Next {
     case 'syncing':
     case 'revoking':
     case 'stable': {
-      const { memberId, owned, pending, cancel } = standing(state)
+      const { memberId, owned, pending, cancel } = outlook(state)
       const giveUp = givingUp(owned, 'lost')
       const reason = 'a handler took longer than maxProcessingMs'
       const leaving: Effect[] = memberId === NO_MEMBER ? [] : [{ type: 'leave', memberId, reason }]
@@ -350,10 +357,10 @@ function close(state: ClassicState): Next {
     case 'closed':
       return [state]
     default: {
-      const { memberId, owned, pending, cancel } = standing(state)
+      const { memberId, generation, owned, pending, cancel } = outlook(state)
       const giveUp = givingUp(owned, 'revoked')
       const waiting = pending + giveUp.length
-      if (waiting > 0) return [{ name: 'closing', memberId, pending: waiting }, ...cancel, ...giveUp]
+      if (waiting > 0) return [{ name: 'closing', memberId, generation, pending: waiting }, ...cancel, ...giveUp]
       const [next, ...effects] = leave(memberId)
       return [next, ...cancel, ...effects]
     }

@@ -1,0 +1,181 @@
+// When and what a member commits: what is done, in intervals, on request, before partitions are given up. One commit after the other, so
+// that a slow one never overtakes a later one.
+import { KafkaError, UsageError } from '../../errors.js'
+import { partitionKey, type TopicPartition } from '../../protocol/topic-partition.js'
+import type { Clock, Timer } from '../../util/clock.js'
+import { Deadline } from '../../util/deadline.js'
+import type { CommitOutcome, CommittedOffset, CommittedOffsets } from './committed-offsets.js'
+import type { Standing } from './group-requests.js'
+import type { Progress } from './progress.js'
+
+/** Some partitions could not be committed. The others were: `results` has every partition's outcome. */
+export class CommitError extends KafkaError {
+  override readonly name = 'CommitError'
+  readonly results: readonly CommitOutcome[]
+
+  constructor(results: readonly CommitOutcome[]) {
+    const failed = results.filter(({ error }) => error !== undefined)
+    const cause = failed[0]?.error
+    const where = failed.map(partitionKey).join(', ')
+    super(
+      `${failed.length} of ${results.length} offsets were not committed (${where}): ${cause?.message ?? 'no reason given'}`,
+      {
+        code: cause?.code ?? 'UNKNOWN_SERVER_ERROR',
+        retriable: cause?.retriable,
+        cause,
+      },
+    )
+    this.results = results
+  }
+}
+
+/** What commits need to know of the membership. */
+export interface CommitsHost {
+  readonly standing: Standing | undefined
+  /** What may be committed now. */
+  readonly committable: readonly TopicPartition[]
+  owns(partition: TopicPartition): boolean
+  refused(error: KafkaError, standing: Standing): void
+  /** Resolves when the membership is in another state than now. */
+  moved(deadline: Deadline): Promise<void>
+  committed(offsets: readonly CommittedOffset[]): void
+  commitFailed(error: KafkaError): void
+}
+
+export class Commits {
+  readonly #clock: Clock
+  readonly #offsets: CommittedOffsets
+  readonly #progress: Progress
+  readonly #host: CommitsHost
+  readonly #timeoutMs: number
+  /** By partition, what the coordinator has: a commit that would change nothing is not sent. */
+  readonly #committed = new Map<string, number>()
+  #last: Promise<unknown> = Promise.resolve()
+  #timer: Timer | undefined
+
+  constructor(clock: Clock, offsets: CommittedOffsets, progress: Progress, host: CommitsHost, timeoutMs: number) {
+    this.#clock = clock
+    this.#offsets = offsets
+    this.#progress = progress
+    this.#host = host
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Begins to commit what is done every so many milliseconds. A failure is told to the host and tried again the next time. */
+  startInterval(intervalMs: number): void {
+    this.#timer = this.#clock.setTimer(intervalMs, () => {
+      this.commitDone(this.#host.committable, new Deadline(this.#clock, this.#timeoutMs))
+        .catch((error: unknown) => this.#host.commitFailed(error as KafkaError))
+        .finally(() => {
+          if (this.#timer) this.startInterval(intervalMs)
+        })
+    })
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  /** The partition was assigned with this committed offset, or none. */
+  assigned(partition: TopicPartition, committed: number | undefined): void {
+    if (committed === undefined) this.#committed.delete(partitionKey(partition))
+    else this.#committed.set(partitionKey(partition), committed)
+  }
+
+  /** Commits what is done of these partitions, where that is news. `isLast`: they are being given up, so no rebalance is waited for. */
+  async commitDone(partitions: readonly TopicPartition[], deadline: Deadline, isLast = false): Promise<void> {
+    await this.#commit(() => this.#doneOf(partitions), deadline, isLast)
+  }
+
+  /** Commits these offsets, whatever is done. */
+  async commitOffsets(offsets: readonly CommittedOffset[], deadline: Deadline): Promise<void> {
+    await this.#commit(() => offsets, deadline, false)
+  }
+
+  #doneOf(partitions: readonly TopicPartition[]): CommittedOffset[] {
+    const offsets: CommittedOffset[] = []
+    for (const { topic, partition } of partitions) {
+      const done = this.#progress.doneOf({ topic, partition })
+      if (!done || this.#committed.get(partitionKey({ topic, partition })) === done.offset) continue
+      offsets.push({ topic, partition, ...done, metadata: '' })
+    }
+    return offsets
+  }
+
+  async #commit(offsets: () => readonly CommittedOffset[], deadline: Deadline, isLast: boolean): Promise<void> {
+    const outcomes: CommitOutcome[] = []
+    let cause: KafkaError | undefined
+    for (let open = offsets; ;) {
+      deadline.check('a commit', cause)
+      const attempt = await this.#inTurn(() => this.#attempt(open(), deadline, cause))
+      outcomes.push(...attempt.settled)
+      const [first] = attempt.refused
+      if (!first) break
+      if (isLast || !attempt.refused.some((one) => this.#host.owns(one))) {
+        outcomes.push(...attempt.refused)
+        break
+      }
+      cause = first.error as KafkaError
+      await this.#membershipSettles(cause, attempt.standing, deadline)
+      // What the member still owns is committed again under its new generation; what it does not is another's to commit.
+      outcomes.push(...attempt.refused.filter((one) => !this.#host.owns(one)))
+      const still = attempt.refused.filter((one) => this.#host.owns(one))
+      if (still.length === 0) break
+      const keys = new Set(still.map(partitionKey))
+      const asked = attempt.asked.filter((one) => keys.has(partitionKey(one)))
+      open = () => asked
+    }
+    if (outcomes.some(({ error }) => error !== undefined)) throw new CommitError(outcomes)
+  }
+
+  /** While one waits for the membership the others have their turn: giving partitions up must be able to commit. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work)
+    this.#last = turn.catch(() => {})
+    return turn
+  }
+
+  async #attempt(
+    asked: readonly CommittedOffset[],
+    deadline: Deadline,
+    cause: KafkaError | undefined,
+  ): Promise<Attempt> {
+    const { standing } = this.#host
+    if (asked.length === 0) return { asked, standing: NOBODY, settled: [], refused: [] }
+    if (!standing) {
+      if (cause) throw cause
+      throw new UsageError('nothing can be committed: the member is not in the group now', 'NOT_ASSIGNED')
+    }
+    const outcomes = await this.#offsets.commit(asked, standing, deadline)
+    const refused = outcomes.filter(({ error }) => error !== undefined && isAboutTheMember(error))
+    const stored = new Set(outcomes.filter(({ error }) => error === undefined).map(partitionKey))
+    const committed = asked.filter((one) => stored.has(partitionKey(one)))
+    for (const one of committed) this.#committed.set(partitionKey(one), one.offset)
+    if (committed.length > 0) this.#host.committed(committed)
+    return { asked, standing, settled: outcomes.filter((one) => !refused.includes(one)), refused }
+  }
+
+  /** The coordinator refused the member, not the offsets: wait for its next state, unless it has moved on since. */
+  async #membershipSettles(error: KafkaError, standing: Standing, deadline: Deadline): Promise<void> {
+    const now = this.#host.standing
+    if (now?.generation !== standing.generation || now.memberId !== standing.memberId) return
+    const moved = this.#host.moved(deadline)
+    this.#host.refused(error, standing)
+    await moved
+  }
+}
+
+interface Attempt {
+  readonly asked: readonly CommittedOffset[]
+  readonly standing: Standing
+  readonly settled: readonly CommitOutcome[]
+  /** Because of the member, not of the offset. */
+  readonly refused: readonly CommitOutcome[]
+}
+
+const NOBODY: Standing = { memberId: '', generation: -1 }
+
+function isAboutTheMember(error: KafkaError): boolean {
+  return ['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID'].includes(error.code)
+}
