@@ -6,7 +6,10 @@ import type { Partition } from './topic.js'
 const wildcards = new Set(['0.0.0.0', '::'])
 
 /** A broker that listens on all addresses is advertised at the one by which the client came. */
-export function addressOf(node: BrokerNode, connection: ConnectionInfo): { readonly host: string; readonly port: number } {
+export function addressOf(
+  node: BrokerNode,
+  connection: ConnectionInfo,
+): { readonly host: string; readonly port: number } {
   return { host: wildcards.has(node.host) ? connection.localHost : node.host, port: node.port }
 }
 
@@ -16,7 +19,11 @@ export function currentLeader(partition: Partition): { readonly leaderId: number
 }
 
 /** The brokers that `leaders` name, as an answer's nodeEndpoints. */
-export function endpointsOf(leaders: Iterable<number>, nodes: ReadonlyMap<number, BrokerNode>, connection: ConnectionInfo) {
+export function endpointsOf(
+  leaders: Iterable<number>,
+  nodes: ReadonlyMap<number, BrokerNode>,
+  connection: ConnectionInfo,
+) {
   return [...new Set(leaders)].flatMap((id) => {
     const node = nodes.get(id)
     return node?.isAlive ? [{ nodeId: id, ...addressOf(node, connection), rack: node.rack }] : []

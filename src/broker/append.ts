@@ -1,7 +1,13 @@
 // The way of produced batches into a partition's log: validated all or nothing, checked against the producer's sequences, then
 // patched in the producer's own bytes. Nothing is re-encoded unless the topic asks for another codec.
 import { errorCodes } from '../protocol/messages/error-table.js'
-import { codecByName, patchForAppend, rewriteBatch, validateBatch, type RecordBatch } from '../protocol/records/index.js'
+import {
+  codecByName,
+  patchForAppend,
+  rewriteBatch,
+  validateBatch,
+  type RecordBatch,
+} from '../protocol/records/index.js'
 import type { ProducerBatch } from './log/producer-states.js'
 import type { Partition } from './topic.js'
 
@@ -57,7 +63,6 @@ export function append(partition: Partition, bytes: Buffer | null, now: number):
   const baseOffset = log.endOffset
   const maxTimestamp = isLogAppendTime ? now : validated.maxTimestamp
   patchForAppend(kept, baseOffset, leaderEpoch, { isLogAppendTime, maxTimestamp })
-  partition.epochs.assign(leaderEpoch, baseOffset)
   log.append(kept)
   const logAppendTimeMs = isLogAppendTime ? now : -1
   if (producer) producers.appended({ ...producer, timestamp: logAppendTimeMs }, baseOffset, now)

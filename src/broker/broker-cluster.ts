@@ -93,7 +93,8 @@ export class BrokerCluster {
       maxIdleMs: config.int('connections.max.idle.ms'),
       serve: (frame, connection) => this.#dispatcher.serve(frame, node, connection),
       onConnectionClosed: (remote, reason) => {
-        if (reason !== undefined) this.#state.log('info', `broker ${node.id} closed the connection from ${remote}: ${reason}`)
+        if (reason !== undefined)
+          this.#state.log('info', `broker ${node.id} closed the connection from ${remote}: ${reason}`)
       },
     })
     this.#listeners.set(node.id, listener)
@@ -114,7 +115,10 @@ export class BrokerCluster {
   /** @throws {UsageError} when there is no such topic */
   topic(name: string): TopicInspection {
     const topic = this.#state.topics.get(name)
-    if (!topic) throw new UsageError(`there is no topic ${name}; there are ${[...this.#state.topics.keys()].join(', ') || 'none'}`)
+    if (!topic)
+      throw new UsageError(
+        `there is no topic ${name}; there are ${[...this.#state.topics.keys()].join(', ') || 'none'}`,
+      )
     return new TopicInspection(topic)
   }
 

@@ -152,7 +152,12 @@ export class ClusterState {
   }
 
   /** Places every partition on the next broker in turn, or where `assignment` says. The caller has validated everything. */
-  createTopic(name: string, partitionCount: number, texts: ReadonlyMap<string, string>, assignment?: number[][]): Topic {
+  createTopic(
+    name: string,
+    partitionCount: number,
+    texts: ReadonlyMap<string, string>,
+    assignment?: number[][],
+  ): Topic {
     const configTexts = new Map(texts)
     const config = this.topicConfig(configTexts)
     const topic: Topic = {

@@ -52,16 +52,23 @@ export class Dispatcher {
     const name = api.name as ApiName
     const at = this.#cluster.clock.date()
     this.#log.add(
-      { api: name, version, broker: broker.id, clientId, correlationId, connection: connection.id, at, request: message },
+      {
+        api: name,
+        version,
+        broker: broker.id,
+        clientId,
+        correlationId,
+        connection: connection.id,
+        at,
+        request: message,
+      },
       frame.length,
     )
     const request: Request = { api, name, header, message, broker, connection }
     const strike = this.#strike(request)
     if (strike) return this.#struck(handler, request, strike)
     const answer = handler.handle(message as never, this.#context(request, undefined))
-    return answer instanceof Promise
-      ? answer.then((late) => replyWith(request, late))
-      : replyWith(request, answer)
+    return answer instanceof Promise ? answer.then((late) => replyWith(request, late)) : replyWith(request, answer)
   }
 
   #context({ broker, connection, header }: Request, errorFor: ErrorFor | undefined): RequestContext {
@@ -77,7 +84,8 @@ export class Dispatcher {
       api: name,
       broker: broker.id,
       client: header.clientId,
-      targets: () => (name === 'Fetch' ? this.#fetchTargets(message, broker) : targetsIn(name, message, namesIn(this.#cluster))),
+      targets: () =>
+        name === 'Fetch' ? this.#fetchTargets(message, broker) : targetsIn(name, message, namesIn(this.#cluster)),
     })
   }
 
@@ -133,7 +141,12 @@ export class Dispatcher {
     message: Struct,
   ): Promise<Struct | null> {
     const session = errors.find(({ spec }) => sessionErrors.has(spec.error ?? ''))
-    if (session) return { throttleTimeMs: 0, errorCode: codeFor({ topic: session.spec.topic ?? '', partition: undefined }, [session]), responses: [] }
+    if (session)
+      return {
+        throttleTimeMs: 0,
+        errorCode: codeFor({ topic: session.spec.topic ?? '', partition: undefined }, [session]),
+        responses: [],
+      }
     return handle(message, (topic, partition) => codeFor({ topic, partition }, errors))
   }
 

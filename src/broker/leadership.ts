@@ -4,9 +4,8 @@ import type { Partition } from './topic.js'
 
 /** NONE if the broker leads and the epoch (-1: not said) is the current one. */
 export function leaderError(partition: Partition, brokerId: number, currentLeaderEpoch: number): number {
-  if (currentLeaderEpoch >= 0) {
-    if (currentLeaderEpoch < partition.leaderEpoch) return errorCodes.FENCED_LEADER_EPOCH
-    if (currentLeaderEpoch > partition.leaderEpoch) return errorCodes.UNKNOWN_LEADER_EPOCH
-  }
-  return partition.leaderId === brokerId ? errorCodes.NONE : errorCodes.NOT_LEADER_OR_FOLLOWER
+  // With one replica only the leader hosts the partition, and another broker knows nothing of its epoch.
+  if (partition.leaderId !== brokerId) return errorCodes.NOT_LEADER_OR_FOLLOWER
+  if (currentLeaderEpoch < 0 || currentLeaderEpoch === partition.leaderEpoch) return errorCodes.NONE
+  return currentLeaderEpoch < partition.leaderEpoch ? errorCodes.FENCED_LEADER_EPOCH : errorCodes.UNKNOWN_LEADER_EPOCH
 }

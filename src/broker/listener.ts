@@ -47,7 +47,12 @@ export class Listener {
     const server = createServer((socket) => this.#accept(socket))
     return new Promise((resolve, reject) => {
       server.once('error', (cause) => {
-        reject(new ConnectionError(`the broker cannot listen on ${host}:${port}: ${cause.message}`, { cause, retriable: false }))
+        reject(
+          new ConnectionError(`the broker cannot listen on ${host}:${port}: ${cause.message}`, {
+            cause,
+            retriable: false,
+          }),
+        )
       })
       server.listen({ host, port }, () => {
         this.#servers.push(server)

@@ -33,7 +33,9 @@ export function offsetAt(partition: Partition, timestamp: number): FoundOffset {
       return nothing
     case maxTimestamp: {
       const batch = log.batchOfLargestTimestamp()
-      return batch ? (recordIn(batch, partition, new RecordBatch(batch.bytes, partition.source).maxTimestamp) ?? nothing) : nothing
+      return batch
+        ? (recordIn(batch, partition, new RecordBatch(batch.bytes, partition.source).maxTimestamp) ?? nothing)
+        : nothing
     }
     default: {
       const batch = log.firstBatchSince(timestamp)
@@ -53,7 +55,8 @@ function recordIn({ bytes }: LoggedBatch, partition: Partition, timestamp: numbe
   const base = int64(bytes, baseTimestampAt)
   for (const cursor = new RecordCursor(batch); cursor.next();) {
     const found = base + cursor.timestampDelta
-    if (found >= timestamp && cursor.offset >= startOffset) return { offset: cursor.offset, timestamp: found, leaderEpoch }
+    if (found >= timestamp && cursor.offset >= startOffset)
+      return { offset: cursor.offset, timestamp: found, leaderEpoch }
   }
   return undefined
 }

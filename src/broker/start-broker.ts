@@ -1,6 +1,15 @@
 // startBroker(): checks the options, starts the brokers of one cluster in this process and gives the handle to them.
 import { UsageError } from '../errors.js'
-import { arrayOf, boolean, integer, nonEmptyString, option, resolveOptions, shown, type Check } from '../util/options.js'
+import {
+  arrayOf,
+  boolean,
+  integer,
+  nonEmptyString,
+  option,
+  resolveOptions,
+  shown,
+  type Check,
+} from '../util/options.js'
 import { SettableClock } from '../util/settable-clock.js'
 import { BrokerCluster, type BrokerSpec } from './broker-cluster.js'
 import { brokerConfigs } from './config/broker-configs.js'
@@ -58,7 +67,10 @@ const configTexts: Check<ReadonlyMap<string, string>> = (value, fail) => {
     const definition = brokerConfigs.find((known) => known.name === name)
     if (!definition) throw new UsageError(`startBroker: unknown broker config ${name}`, 'INVALID_OPTION')
     if (!['string', 'number', 'boolean'].includes(typeof given)) {
-      throw new UsageError(`startBroker: config ${name} must be a text, number or boolean, got ${shown(given)}`, 'INVALID_OPTION')
+      throw new UsageError(
+        `startBroker: config ${name} must be a text, number or boolean, got ${shown(given)}`,
+        'INVALID_OPTION',
+      )
     }
     try {
       parseConfig(definition, String(given))

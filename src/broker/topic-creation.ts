@@ -50,10 +50,7 @@ export function planTopic(cluster: ClusterState, topic: NewTopic): Plan {
     )
   }
   if (numPartitions < -1 || numPartitions === 0) {
-    throw new Refused(
-      errorCodes.INVALID_PARTITIONS,
-      'Number of partitions was set to an invalid non-positive value.',
-    )
+    throw new Refused(errorCodes.INVALID_PARTITIONS, 'Number of partitions was set to an invalid non-positive value.')
   }
   const replicas = replicationFactor === -1 ? cluster.config.int('default.replication.factor') : replicationFactor
   requireOneReplica(cluster, replicas)

@@ -5,7 +5,7 @@ const longest = 249
 
 /** Why the name is not legal, in Kafka's words; undefined if it is. */
 export function whyIllegal(name: string): string | undefined {
-  if (name === '') return "Topic name is invalid: the empty string is not allowed"
+  if (name === '') return 'Topic name is invalid: the empty string is not allowed'
   if (name === '.' || name === '..') return `Topic name is invalid: '${name}' is not allowed`
   if (name.length > longest) {
     return `Topic name is invalid: the length of '${name}' is longer than the max allowed length ${longest}`

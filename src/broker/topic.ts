@@ -40,6 +40,7 @@ export class Partition {
     this.source = { topic: topic.name, partition: index }
     this.replicas = replicas
     this.leaderId = replicas[0] ?? noLeader
+    this.epochs.assign(this.leaderEpoch, 0)
   }
 
   get settings(): TopicSettings {
@@ -59,6 +60,7 @@ export class Partition {
     if (brokerId === this.leaderId) return
     this.leaderId = brokerId
     this.leaderEpoch++
+    if (brokerId !== noLeader) this.epochs.assign(this.leaderEpoch, this.log.endOffset)
     this.changed()
   }
 
@@ -66,6 +68,13 @@ export class Partition {
   watch(watcher: () => void): () => void {
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
+  }
+
+  /** Forgets what lies before an offset. */
+  deleteBefore(offset: number): void {
+    this.log.advanceStart(offset)
+    this.epochs.advanceStart(this.log.startOffset)
+    this.changed()
   }
 
   /** Tells the long polls to look again. */

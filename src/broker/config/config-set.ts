@@ -29,7 +29,7 @@ export class ConfigView {
   readonly #parent: ConfigView | undefined
   readonly #values = new Map<string, ConfigValue>()
 
-  /** `layers` from the strongest to the weakest; `parent` gives a topic config its default by brokerName. */
+  /** `layers` from the strongest to the weakest; `parent` gives topic configs their defaults. */
   constructor(definitions: ReadonlyMap<string, ConfigDefinition>, layers: readonly Layer[], parent?: ConfigView) {
     this.#definitions = definitions
     this.#layers = layers
@@ -47,18 +47,36 @@ export class ConfigView {
   /** Every place that gives the config a value, the one that counts first. */
   synonyms(name: string): readonly Synonym[] {
     const definition = this.#known(name)
-    const synonyms: Synonym[] = []
-    for (const { source, texts } of this.#layers) {
-      const text = texts.get(name)
-      if (text !== undefined) synonyms.push({ name, text, source })
+    const own = this.#set(name)
+    if (!this.#parent || !definition.brokerSynonyms?.length) {
+      return definition.default === null
+        ? own
+        : [...own, { name, text: definition.default, source: configSource.default }]
     }
-    if (definition.brokerName !== undefined && this.#parent) synonyms.push(...this.#parent.synonyms(definition.brokerName))
-    else if (definition.default !== null) synonyms.push({ name, text: definition.default, source: configSource.default })
-    return synonyms
+    const parent = this.#parent
+    const inherited = definition.brokerSynonyms.map((synonym) => parent.synonyms(synonym.name))
+    const isDefault = ({ source }: Synonym) => source === configSource.default
+    const found = inherited.flat()
+    return [...own, ...found.filter((synonym) => !isDefault(synonym)), ...found.filter(isDefault)]
+  }
+
+  #set(name: string): Synonym[] {
+    return this.#layers.flatMap(({ source, texts }) => {
+      const text = texts.get(name)
+      return text === undefined ? [] : [{ name, text, source }]
+    })
   }
 
   text(name: string): string | null {
-    return this.synonyms(name)[0]?.text ?? null
+    const first = this.synonyms(name)[0]
+    if (!first || first.text === null) return null
+    const factor = this.#known(name).brokerSynonyms?.find((synonym) => synonym.name === first.name)?.factor ?? 1
+    return factor === 1 ? first.text : String(Number(first.text) * factor)
+  }
+
+  /** Where the value that counts comes from. */
+  source(name: string): number {
+    return this.synonyms(name)[0]?.source ?? configSource.default
   }
 
   value(name: string): ConfigValue {

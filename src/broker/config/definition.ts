@@ -1,8 +1,7 @@
 // What a config is: its type, default and allowed values, and how its text is read. Kafka's configs are texts; the tables beside
 // this file say which there are.
 
-export type ConfigType =
-  'boolean' | 'string' | 'int' | 'short' | 'long' | 'double' | 'list' | 'class' | 'password'
+export type ConfigType = 'boolean' | 'string' | 'int' | 'short' | 'long' | 'double' | 'list' | 'class' | 'password'
 
 export type ConfigValue = boolean | number | string | readonly string[] | null
 
@@ -14,8 +13,8 @@ export interface ConfigDefinition {
   /** Says what is allowed when the value is not. */
   readonly check?: ((value: ConfigValue) => string | undefined) | undefined
   readonly documentation: string
-  /** Of a topic config: the broker config that gives its default. */
-  readonly brokerName?: string | undefined
+  /** Of a topic config: the broker configs that give its default, the first one set; each times its factor. */
+  readonly brokerSynonyms?: readonly { readonly name: string; readonly factor: number }[] | undefined
   /** Of a broker config: it cannot be changed while the broker runs. */
   readonly readOnly?: boolean | undefined
 }
@@ -35,7 +34,7 @@ export function parseConfig(definition: ConfigDefinition, text: string | null): 
     throw new InvalidConfig(`Invalid value ${text} for configuration ${name}: ${why}`)
   }
   const value = text === null ? null : parse(type, text.trim(), fail)
-  const allowed = definition.check?.(value)
+  const allowed = value === null ? undefined : definition.check?.(value)
   if (allowed !== undefined) fail(allowed)
   return value
 }
@@ -50,7 +49,8 @@ function parse(type: ConfigType, text: string, fail: (why: string) => never): Co
     case 'long': {
       const [min, max] = ranges[type]
       const number = Number(text)
-      if (!/^[+-]?\d+$/.test(text) || number < min || number > max) return fail(`Not a number of type ${type.toUpperCase()}`)
+      if (!/^[+-]?\d+$/.test(text) || number < min || number > max)
+        return fail(`Not a number of type ${type.toUpperCase()}`)
       return number
     }
     case 'double': {

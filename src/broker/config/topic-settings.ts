@@ -8,9 +8,14 @@ export interface TopicSettings {
   readonly timestampType: 'CreateTime' | 'LogAppendTime'
   readonly timestampBeforeMaxMs: number
   readonly timestampAfterMaxMs: number
+  /** What may come out of a compressed batch; see docs/reference/differences.md. */
+  readonly maxDecompressedBytes: number
   /** The codec that batches are kept in; undefined for the producer's own. */
   readonly compression: CodecName | undefined
 }
+
+/** Kafka's default of 2 GiB would let one batch fill the memory of the test that the broker runs in. */
+const safeDecompressedBytes = 256 << 20
 
 export function topicSettings(config: ConfigView): TopicSettings {
   const compression = config.string('compression.type')
@@ -20,6 +25,8 @@ export function topicSettings(config: ConfigView): TopicSettings {
     timestampType: config.string('message.timestamp.type') as TopicSettings['timestampType'],
     timestampBeforeMaxMs: config.int('message.timestamp.before.max.ms'),
     timestampAfterMaxMs: config.int('message.timestamp.after.max.ms'),
-    compression: compression === 'producer' ? undefined : compression === 'uncompressed' ? 'none' : (compression as CodecName),
+    maxDecompressedBytes: Math.min(config.int('max.decompressed.message.bytes'), safeDecompressedBytes),
+    compression:
+      compression === 'producer' ? undefined : compression === 'uncompressed' ? 'none' : (compression as CodecName),
   }
 }

@@ -74,7 +74,8 @@ export interface Taken {
 export function take(api: ApiName, request: Struct, version: number, errors: readonly Rule[], nameOf: NameOf): Taken {
   const shape = shapes[api]
   const { answer, request: asked } = shape
-  const failed = shape.mode === 'whole' ? shape.failed : (errors[0] as Rule).spec.topic === undefined ? shape.top : undefined
+  const failed =
+    shape.mode === 'whole' ? shape.failed : (errors[0] as Rule).spec.topic === undefined ? shape.top : undefined
   if (failed) {
     const whole = failed(firstCode(errors), request, version)
     return { rest: undefined, fill: () => whole }
@@ -84,7 +85,9 @@ export function take(api: ApiName, request: Struct, version: number, errors: rea
   if (marks || !answer || !asked) {
     return { rest: request, fill: (done) => mark(api, done as Struct, errors, nameOf, request, version) }
   }
-  return api === 'DeleteTopics' && isByNames(request) ? takeNames(request, errors) : takeTopics(shape, request, version, errors, nameOf)
+  return api === 'DeleteTopics' && isByNames(request)
+    ? takeNames(request, errors)
+    : takeTopics(shape, request, version, errors, nameOf)
 }
 
 function marksMetadata({ topics }: Struct, version: number, errors: readonly Rule[]): boolean {
@@ -166,7 +169,8 @@ export function mark(
   const shape = shapes[api]
   const lists = shape.answer
   if (shape.mode === 'whole' || !lists) return { ...answer, ...shape.failed(firstCode(errors), request, version) }
-  if ((errors[0] as Rule).spec.topic === undefined && shape.top) return { ...answer, ...shape.top(firstCode(errors), request, version) }
+  if ((errors[0] as Rule).spec.topic === undefined && shape.top)
+    return { ...answer, ...shape.top(firstCode(errors), request, version) }
   const markTopics = (part: Struct): Struct => ({
     ...part,
     [lists.list]: (part[lists.list] as Struct[]).map((topic) => markTopic(topic, nameIn(topic, lists, nameOf))),

@@ -2,7 +2,16 @@
 import { UsageError } from '../../errors.js'
 import { errorByName, type ErrorName } from '../../protocol/messages/error-table.js'
 import { apis, type ApiName } from '../../protocol/messages/registry.js'
-import { boolean, integer, nonEmptyString, oneOf, option, optional, required, resolveOptions } from '../../util/options.js'
+import {
+  boolean,
+  integer,
+  nonEmptyString,
+  oneOf,
+  option,
+  optional,
+  required,
+  resolveOptions,
+} from '../../util/options.js'
 
 export interface FaultSpec {
   /** Requests of this API. */
@@ -54,7 +63,9 @@ const specs = {
   times: option(integer(1, Number.MAX_SAFE_INTEGER), Infinity),
   after: option(integer(0, Number.MAX_SAFE_INTEGER), 0),
   error: optional<ErrorName>((value, fail) =>
-    typeof value === 'string' && errorByName(value) && value !== 'NONE' ? (value as ErrorName) : fail("the name of one of Kafka's errors"),
+    typeof value === 'string' && errorByName(value) && value !== 'NONE'
+      ? (value as ErrorName)
+      : fail("the name of one of Kafka's errors"),
   ),
   afterProcessing: option(boolean, false),
   delayMs: optional(integer(0, 2 ** 31 - 1)),

@@ -109,7 +109,9 @@ export const shapes: Record<ApiName, Shape> = {
     failed: (errorCode, request, version) =>
       version < 4
         ? { errorCode, ...noCoordinator }
-        : { coordinators: (request['coordinatorKeys'] as string[]).map((key) => ({ key, errorCode, ...noCoordinator })) },
+        : {
+            coordinators: (request['coordinatorKeys'] as string[]).map((key) => ({ key, errorCode, ...noCoordinator })),
+          },
   },
   JoinGroup: topLevel(({ memberId }, version) => ({
     protocolName: version >= 7 ? null : '',
@@ -144,8 +146,18 @@ export const shapes: Record<ApiName, Shape> = {
     answer: namedTopics,
     failed: (errorCode) => ({ errorCode, errorMessage: null, configs: null }),
   },
-  DeleteTopics: { mode: 'take', request: { ...namedTopics, id: 'topicId' }, answer: { list: 'responses', name: 'name', id: 'topicId' }, failed: withMessage },
-  CreatePartitions: { mode: 'take', request: namedTopics, answer: { list: 'results', name: 'name' }, failed: withMessage },
+  DeleteTopics: {
+    mode: 'take',
+    request: { ...namedTopics, id: 'topicId' },
+    answer: { list: 'responses', name: 'name', id: 'topicId' },
+    failed: withMessage,
+  },
+  CreatePartitions: {
+    mode: 'take',
+    request: namedTopics,
+    answer: { list: 'results', name: 'name' },
+    failed: withMessage,
+  },
   DeleteRecords: {
     mode: 'take',
     request: namedPartitions,
@@ -182,7 +194,12 @@ function offsetFetchFailed(errorCode: number, request: Struct, version: number):
   return {
     topics: topics.map(({ name, partitionIndexes }) => ({
       name,
-      partitions: partitionIndexes.map((partitionIndex) => ({ partitionIndex, committedOffset: -1, metadata: '', errorCode })),
+      partitions: partitionIndexes.map((partitionIndex) => ({
+        partitionIndex,
+        committedOffset: -1,
+        metadata: '',
+        errorCode,
+      })),
     })),
   }
 }

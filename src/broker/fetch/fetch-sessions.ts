@@ -172,7 +172,15 @@ function fetchesOf(request: FetchRequest): PartitionFetch[] {
   const fetches: PartitionFetch[] = []
   for (const { topic, topicId, partitions } of request.topics) {
     for (const { partition, fetchOffset, partitionMaxBytes, currentLeaderEpoch, lastFetchedEpoch } of partitions) {
-      fetches.push({ topic, topicId, partition, fetchOffset, maxBytes: partitionMaxBytes, currentLeaderEpoch, lastFetchedEpoch })
+      fetches.push({
+        topic,
+        topicId,
+        partition,
+        fetchOffset,
+        maxBytes: partitionMaxBytes,
+        currentLeaderEpoch,
+        lastFetchedEpoch,
+      })
     }
   }
   return fetches

@@ -51,7 +51,8 @@ function readOne(
   const partition = resolve(fetch, cluster)
   if (typeof partition === 'number') return failed(fetch, partition, undefined)
   const { log } = partition
-  const error = errorFor?.(partition.topic.name, partition.index) ?? leaderError(partition, brokerId, fetch.currentLeaderEpoch)
+  const error =
+    errorFor?.(partition.topic.name, partition.index) ?? leaderError(partition, brokerId, fetch.currentLeaderEpoch)
   if (error !== errorCodes.NONE) return failed(fetch, error, partition)
   const found = {
     fetch,

@@ -38,9 +38,12 @@ function created(cluster: ClusterState, wanted: NewTopic, validateOnly: boolean)
     errorMessage: null,
     numPartitions: partitions,
     replicationFactor: 1,
-    configs: [...config.definitions].map(({ name }) => {
-      const [first] = config.synonyms(name)
-      return { name, value: first?.text ?? null, readOnly: false, configSource: first?.source ?? 5, isSensitive: false }
-    }),
+    configs: [...config.definitions].map(({ name }) => ({
+      name,
+      value: config.text(name),
+      readOnly: false,
+      configSource: config.source(name),
+      isSensitive: false,
+    })),
   }
 }

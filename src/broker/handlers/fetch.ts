@@ -18,7 +18,8 @@ export const fetchHandler = handler(Fetch, (request, context) => {
   const plan = broker.fetchSessions.plan(request, version)
   if (plan.errorCode !== errorCodes.NONE) return { throttleTimeMs: 0, errorCode: plan.errorCode, responses: [] }
   const { fetches } = plan
-  const read = () => readAll(fetches, request.maxBytes, cluster, broker.id, errorFor)
+  const maxBytes = Math.min(request.maxBytes, cluster.config.int('fetch.max.bytes'))
+  const read = () => readAll(fetches, maxBytes, cluster, broker.id, errorFor)
   const first = read()
   if (request.maxWaitMs <= 0 || isEnough(first, request)) return answer(plan, first, request, context)
   let last = first
@@ -38,7 +39,7 @@ function isEnough(reads: readonly PartitionRead[], request: FetchRequest): boole
     if (read.errorCode !== errorCodes.NONE || read.divergingEpoch) return true
     bytes += read.bytes
   }
-  return bytes >= request.minBytes || reads.length === 0
+  return bytes >= Math.min(request.minBytes, request.maxBytes) || reads.length === 0
 }
 
 function answer(

@@ -12,9 +12,10 @@ export class LeaderEpochs {
     return this.#starts[this.#starts.length - 1]
   }
 
-  /** Notes the epoch of batches appended at `startOffset`. */
+  /** A leader begins an epoch at the end of its log. An epoch that got no records is forgotten for the next one. */
   assign(epoch: number, startOffset: number): void {
-    if (this.latest === undefined || this.latest.epoch < epoch) this.#starts.push({ epoch, startOffset })
+    while (this.latest !== undefined && this.latest.startOffset >= startOffset) this.#starts.pop()
+    this.#starts.push({ epoch, startOffset })
   }
 
   /** The largest epoch that is at most `epoch`, and where it ended; -1/-1 when unknown. */
@@ -26,7 +27,10 @@ export class LeaderEpochs {
     const next = this.#starts.findIndex((start) => start.epoch > epoch)
     // Older than all that is known: the first epoch's start.
     if (next === 0) return { epoch, endOffset: (this.#starts[0] as EpochStart).startOffset }
-    return { epoch: (this.#starts[next - 1] as EpochStart).epoch, endOffset: (this.#starts[next] as EpochStart).startOffset }
+    return {
+      epoch: (this.#starts[next - 1] as EpochStart).epoch,
+      endOffset: (this.#starts[next] as EpochStart).startOffset,
+    }
   }
 
   epochOf(offset: number): number {

@@ -43,7 +43,8 @@ export class ProducerStates {
     const lastSequence = after(baseSequence, batch.lastOffsetDelta)
     if (producerEpoch === state.epoch) {
       const known = state.batches.find((b) => b.firstSequence === baseSequence && b.lastSequence === lastSequence)
-      if (known) return { kind: 'duplicate', baseOffset: known.lastOffset - known.offsetDelta, timestamp: known.timestamp }
+      if (known)
+        return { kind: 'duplicate', baseOffset: known.lastOffset - known.offsetDelta, timestamp: known.timestamp }
     }
     if (producerEpoch < state.epoch) {
       const message = `Epoch of producer ${producerId} at offset in ${where} is ${producerEpoch}, which is smaller than the last seen epoch ${state.epoch}`
