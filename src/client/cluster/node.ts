@@ -102,7 +102,6 @@ export class Node {
       if (signal.aborted) throw this.#closed()
       this.#retryAt = clock.now() + backoffMs(this.#backoff, this.#failures + 1)
       const clusterId = this.#context.clusterId()
-      let opened: Connection | undefined
       const connection = await Connection.open({
         host: this.host,
         port: this.port,
@@ -113,16 +112,15 @@ export class Node {
         maxFrameBytes: config.maxResponseBytes,
         signal,
         expected: this.#nodeId === undefined ? undefined : { clusterId, nodeId: this.#nodeId },
-        onClose: (closed) => this.#onClose(channel, opened, closed),
+        onClose: (closed) => this.#onClose(channel, closed),
         onThrottle: (throttleTimeMs, api) => this.#onThrottle(throttleTimeMs, api),
       })
-      opened = connection
       if (signal.aborted) {
         await connection.close()
         throw this.#closed()
       }
       this.#failures = 0
-      channel.connection = connection
+      if (connection.isOpen) channel.connection = connection
       config.logger.debug(`connected to ${this.where}`, { ...this.#event() })
       announce(events, 'connected', this.#event())
       if (this.#isRetired) queueMicrotask(() => connection.drain())
@@ -151,8 +149,8 @@ export class Node {
     return error
   }
 
-  #onClose(channel: Channel, connection: Connection | undefined, { error, lostRequests }: ClosedConnection): void {
-    if (channel.connection === connection) channel.connection = undefined
+  #onClose(channel: Channel, { error, lostRequests }: ClosedConnection): void {
+    if (channel.connection?.isOpen === false) channel.connection = undefined
     if (!error || this.#isRetired) return
     const { config, events, onTrouble } = this.#context
     config.logger.debug(`disconnected: ${error.message}`, { ...this.#event(), lostRequests })
