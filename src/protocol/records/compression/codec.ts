@@ -53,6 +53,13 @@ export class BoundedOutput {
     this.length += bytes.length
   }
 
+  fill(byte: number, count: number): void {
+    if (this.length + count > this.maxBytes) throw this.tooLarge()
+    this.reserve(count)
+    this.buffer.fill(byte, this.length, this.length + count)
+    this.length += count
+  }
+
   tooLarge(): KafkaError {
     return tooLarge(this.#codec, this.maxBytes)
   }

@@ -9,6 +9,8 @@ const maxBlockSize = 128 << 10
 export interface ZstdFrame {
   readonly start: number
   readonly end: number
+  /** Where its first block begins. */
+  readonly blocksAt: number
   /** What comes out is not more than this; and not less than `atLeast`. */
   readonly atMost: number
   readonly atLeast: number
@@ -57,6 +59,7 @@ function readFrame(input: Buffer, start: number): ZstdFrame {
   const contentSize = sizeBytes === 0 ? null : readContentSize(input, sizeAt, sizeBytes)
   const windowBase = 2 ** (10 + (input[windowAt]! >> 3))
   const windowSize = isSingleSegment ? contentSize! : windowBase + (windowBase / 8) * (input[windowAt]! & 7)
+  const blocksAt = p
   let atMost = 0
   let known = 0
   for (let isLast = false; !isLast;) {
@@ -81,7 +84,16 @@ function readFrame(input: Buffer, start: number): ZstdFrame {
     throw corrupt('zstd', `a frame cannot hold ${contentSize} bytes`)
   }
   const atLeast = contentSize ?? known
-  return { start, end: p, atMost: contentSize ?? atMost, atLeast, contentSize, windowSize, hasWindow: !isSingleSegment }
+  return {
+    start,
+    end: p,
+    blocksAt,
+    atMost: contentSize ?? atMost,
+    atLeast,
+    contentSize,
+    windowSize,
+    hasWindow: !isSingleSegment,
+  }
 }
 
 function readContentSize(input: Buffer, at: number, bytes: number): number {

@@ -1,10 +1,10 @@
-// zstd: node:zlib where it has it (Node 22.15 and later); before, fzstd reads, and libzstd as WebAssembly, loaded at first
-// use, writes. Reads several frames, with or without a content size.
+// zstd: node:zlib where it has it (Node 22.15 and later); before, our own decoder reads, and libzstd as WebAssembly, loaded at
+// first use, writes. Reads several frames, with or without a content size.
 import * as zlib from 'node:zlib'
-import { Decompress } from 'fzstd'
 import { isKafkaError, UsageError } from '../../../errors.js'
 import { BoundedOutput, corrupt, type Codec } from './codec.js'
-import { zstdFrameBytes, zstdFrames } from './zstd-frames.js'
+import { decodeZstdFrame } from './zstd-decoder.js'
+import { zstdFrameBytes, zstdFrames, type ZstdFrame } from './zstd-frames.js'
 
 /** What newer versions of node:zlib have, as far as it is used here. */
 interface ZstdOfZlib {
@@ -19,21 +19,19 @@ interface Encoder {
 
 const defaultLevel = 3
 
-/** Reads one frame, whose header was checked, to the end of `out`. */
-type FrameReader = (frame: Buffer, out: BoundedOutput) => void
+/** Reads one frame, whose headers were checked, to the end of `out`. */
+type FrameReader = (input: Buffer, frame: ZstdFrame, out: BoundedOutput) => void
 
-const readWithScript: FrameReader = (frame, out) => {
-  const stream = new Decompress((block) => {
-    out.append(block)
-  })
-  stream.push(frame, true)
+const readWithScript: FrameReader = (input, { start, end, blocksAt }, out) => {
+  decodeZstdFrame(input.subarray(start, end), blocksAt - start, out)
 }
 
 function readWithZlib({ zstdDecompressSync, constants }: Required<ZstdOfZlib>): FrameReader {
   const params = { [constants.ZSTD_d_windowLogMax!]: 31 }
-  return (frame, out) => {
+  return (input, frame, out) => {
+    const bytes = zstdFrameBytes(input, frame, out.maxBytes)
     try {
-      out.append(zstdDecompressSync(frame, { maxOutputLength: Math.max(1, out.maxBytes - out.length), params }))
+      out.append(zstdDecompressSync(bytes, { maxOutputLength: Math.max(1, out.maxBytes - out.length), params }))
     } catch (error) {
       if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw out.tooLarge()
       throw error
@@ -78,7 +76,7 @@ export function createZstd(fromZlib: ZstdOfZlib): Codec {
       for (const frame of frames) {
         const before = out.length
         try {
-          readFrame(zstdFrameBytes(input, frame, maxBytes), out)
+          readFrame(input, frame, out)
         } catch (error) {
           if (isKafkaError(error)) throw error
           throw corrupt('zstd', error instanceof Error ? error.message : 'not readable', error)
