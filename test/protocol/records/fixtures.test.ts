@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createZstd } from '../../../src/protocol/records/compression/zstd.js'
 import {
   BatchBuilder,
   codecByName,
@@ -150,6 +151,17 @@ describe("what the codecs' own tools wrote", () => {
       changed[at]! ^= 1
       expect(() => lz4.decompress(changed, 1 << 20)).toThrowError(expect.objectContaining({ code: 'CORRUPT_MESSAGE' }))
     }
+  })
+
+  it('T91 zstd of Java and librdkafka, by our own decoder and by node:zlib where that can', () => {
+    const script = createZstd({ constants: {} })
+    for (const name of ['java-zstd', 'librdkafka-zstd']) {
+      const records = splitBatches(fixture(`${name}.bin`), where)[0]!.bytes.subarray(61)
+      const bytes = script.decompress(records, 1 << 20)
+      expect(bytes.length).toBeGreaterThan(100_000)
+      expect(bytes.equals(codecByName('zstd').decompress(records, 1 << 20))).toBe(true)
+    }
+    expect(script.decompress(fixture('zstd-large-window.zst'), 1 << 20).toString()).toBe(text)
   })
 
   it('T91 zstd with a window of 128 MiB and no content size', () => {

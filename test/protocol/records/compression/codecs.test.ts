@@ -237,6 +237,17 @@ describe('zstd', () => {
     for (const zstd of both) expect(() => zstd.decompress(content, 2 ** 31)).toThrowError(/cannot hold/)
   })
 
+  it('T38 is not kept busy by sequences that make far more than a block can hold', () => {
+    // A raw block "a", then a block of one literal and 20,000 sequences, each a match of 65,539 bytes or more, 18 bits long.
+    const sequences = Buffer.alloc(45_000, 0xff)
+    const body = Buffer.concat([Buffer.from([0x08, 0x61, 0xce, 0x20, 0x54, 0, 2, 52]), sequences])
+    const header = Buffer.alloc(3)
+    header.writeUIntLE((body.length << 3) | (2 << 1) | 1, 0, 3)
+    const frame = Buffer.concat([Buffer.from('28b52ffd003808000061', 'hex'), header, body])
+    for (const zstd of both) expect(() => zstd.decompress(frame, 1 << 30)).toThrowError(corrupt)
+    expect(() => zstdOfScript.decompress(frame, 1 << 30)).toThrowError(/a block is too large/)
+  })
+
   it('has nothing to load where node:zlib has zstd, and says so where it has not', () => {
     const hasZlib = 'zstdCompressSync' in zlib
     expect(codecByName('zstd').load()).toBe(null)
