@@ -80,7 +80,10 @@ export class Connection {
     this.#splitter = new FrameSplitter(options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES, (frame) =>
       this.#onFrame(frame),
     )
-    this.#inFlight = new InFlight(options.clock, this.where, (late) => this.#end(this.#unanswered(late)))
+    this.#inFlight = new InFlight(options.clock, this.where, (late) => {
+      const error = this.#unanswered(late)
+      this.#end(error, late, error)
+    })
     let failure: Error | undefined
     socket.on('error', (error) => (failure = error))
     socket.on('end', () => this.#end(this.#lost('the broker closed the connection')))
@@ -245,8 +248,8 @@ export class Connection {
     const pending = this.#inFlight.shift()
     if (pending?.correlationId !== correlationId) {
       const expected = pending ? `${pending.correlationId} (${pending.api.name})` : 'none'
-      pending?.reject(this.#lost(`it answered request ${correlationId}, due was ${expected}`))
-      this.#end(this.#lost(`the broker answered request ${correlationId}, due was ${expected}`))
+      const error = this.#lost(`the broker answered request ${correlationId}, due was ${expected}`)
+      this.#end(error, pending, error)
       return
     }
     const { api } = pending
@@ -263,8 +266,7 @@ export class Connection {
           code: 'MALFORMED_MESSAGE',
           cause,
         })
-        pending.reject(error)
-        this.#end(this.#lost('an answer could not be read', error))
+        this.#end(this.#lost('an answer could not be read', error), pending, error)
         return
       }
       const { throttleTimeMs } = response
@@ -313,7 +315,8 @@ export class Connection {
     return this.#gone.promise
   }
 
-  #end(error: KafkaError | undefined): void {
+  /** `culprit` is the request that is to blame and no longer among those in flight, or the one that was waited for; it gets an error of its own. */
+  #end(error: KafkaError | undefined, culprit?: PendingRequest, itsError?: KafkaError): void {
     const stage = this.#stage
     if (stage === 'closed') return
     this.#stage = 'closed'
@@ -322,11 +325,16 @@ export class Connection {
     this.#throttle = undefined
     this.#destroy(error === undefined)
     this.#heldBack = []
-    const lost = this.#inFlight.clear().filter((one) => !one.isSettled)
-    for (const one of lost) one.reject(this.#failed(one, error))
-    if (stage !== 'handshake') {
-      this.#options.onClose?.({ error, lostRequests: lost.length })
+    const pending = new Set(this.#inFlight.clear())
+    if (culprit) pending.add(culprit)
+    let lostRequests = 0
+    for (const one of pending) {
+      // What was written one-way before close() is flushed, and settles by that.
+      if (one.isSettled || (!error && one.isOneWay && !one.chunks)) continue
+      lostRequests++
+      one.reject(one === culprit && itsError ? itsError : this.#failed(one, error))
     }
+    if (stage !== 'handshake') this.#options.onClose?.({ error, lostRequests })
   }
 
   #destroy(isOrderly: boolean): void {

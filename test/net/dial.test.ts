@@ -43,16 +43,20 @@ describe('dialling', () => {
     const { port, close } = await listening()
     await close()
     const resolve = () => Promise.resolve(['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 })))
-    await expect(dial({ host: 'down.test', port, clock: systemClock, signal: forever, resolve })).rejects.toMatchObject({
-      code: 'CONNECTION_FAILED',
-      retriable: true,
-      message: `cannot connect to down.test:${port} (127.0.0.1: ECONNREFUSED; 127.0.0.2: ECONNREFUSED)`,
-    })
+    await expect(dial({ host: 'down.test', port, clock: systemClock, signal: forever, resolve })).rejects.toMatchObject(
+      {
+        code: 'CONNECTION_FAILED',
+        retriable: true,
+        message: `cannot connect to down.test:${port} (127.0.0.1: ECONNREFUSED; 127.0.0.2: ECONNREFUSED)`,
+      },
+    )
   })
 
   it('tells when a name means nothing, and takes an IPv6 host with and without brackets', async () => {
     const resolve = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
-    await expect(dial({ host: 'no.test', port: 9, clock: systemClock, signal: forever, resolve })).rejects.toMatchObject({
+    await expect(
+      dial({ host: 'no.test', port: 9, clock: systemClock, signal: forever, resolve }),
+    ).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
       message: 'cannot find the address of no.test:9 (ENOTFOUND)',
     })
