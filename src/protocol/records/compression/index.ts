@@ -6,7 +6,7 @@ import { lz4 } from './lz4.js'
 import { snappy } from './snappy.js'
 import { zstd } from './zstd.js'
 
-export type { Codec, CodecId, CodecName } from './codec.js'
+export type { Codec, CodecName } from './codec.js'
 
 const none: Codec = {
   id: 0,
