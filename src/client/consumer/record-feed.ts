@@ -152,6 +152,8 @@ export class RecordFeed {
     for (const feed of partitions.map((one) => this.#get(one, 'pause'))) {
       feed.isPaused = true
       if (this.#current === feed) this.#current = undefined
+      // What it has buffered may be in the way of the others now.
+      this.#placement.changed(feed)
     }
   }
 
