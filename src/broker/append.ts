@@ -31,8 +31,11 @@ export function refusedAppend(
   return { errorCode, baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1, recordErrors, errorMessage }
 }
 
-/** Appends the one batch that a Produce request holds for a partition. `now` is the broker's date. */
-export function append(partition: Partition, bytes: Buffer | null, now: number): AppendResult {
+/**
+ * Appends the one batch that a Produce request holds for a partition. `now` is the broker's date. A promise only when a codec has to
+ * be loaded first.
+ */
+export function append(partition: Partition, bytes: Buffer | null, now: number): AppendResult | Promise<AppendResult> {
   const { log, producers, settings, source, leaderEpoch } = partition
   const validated = validateBatch(bytes, source, { ...settings, nowMs: now })
   if (!validated.ok) {
@@ -51,6 +54,7 @@ export function append(partition: Partition, bytes: Buffer | null, now: number):
 
   const producer = producerOf(batch)
   if (producer) {
+    producers.expire(now, settings.producerExpirationMs)
     const verdict = producers.check(producer, `${source.topic}-${source.partition}`)
     if (verdict.kind === 'refused') return refusedAppend(verdict.code, verdict.message)
     if (verdict.kind === 'duplicate') return appended(verdict.baseOffset, verdict.timestamp, log.startOffset)
@@ -58,7 +62,9 @@ export function append(partition: Partition, bytes: Buffer | null, now: number):
 
   const codec = settings.compression === undefined ? batch.codec : codecByName(settings.compression)
   const keepsBytes = codec.id === batch.codecId && validated.isSequential
-  const kept = keepsBytes ? batch.bytes : rewriteBatch(batch, codec)
+  const loading = keepsBytes ? null : codec.load()
+  if (loading) return loading.then(() => append(partition, bytes, now))
+  const kept = keepsBytes ? batch.bytes : rewriteBatch(batch, codec, settings.maxDecompressedBytes)
   const isLogAppendTime = settings.timestampType === 'LogAppendTime'
   const baseOffset = log.endOffset
   const maxTimestamp = isLogAppendTime ? now : validated.maxTimestamp

@@ -45,7 +45,7 @@ export class ClusterState {
   readonly #topicsById = new Map<string, Topic>()
   readonly #staticTexts: ReadonlyMap<string, string>
   /** Dynamic broker configs: of one broker by its id, of all under ''. */
-  readonly #brokerTexts = new Map<string, Map<string, string>>([['', new Map()]])
+  readonly #brokerTexts = new Map<string, Map<string, string>>()
   readonly #brokerViews = new Map<string, ConfigView>()
   readonly #movedCoordinators = new Map<string, number>()
   #nextProducerId = 0
@@ -87,7 +87,7 @@ export class ClusterState {
   brokerTexts(brokerId: number | ''): Map<string, string> {
     const key = String(brokerId)
     let texts = this.#brokerTexts.get(key)
-    if (!texts) this.#brokerTexts.set(key, (texts = new Map()))
+    if (!texts) this.#brokerTexts.set(key, (texts = new Map<string, string>()))
     return texts
   }
 
@@ -95,7 +95,7 @@ export class ClusterState {
     for (const view of this.#brokerViews.values()) view.changed()
     for (const topic of this.topics.values()) {
       topic.config.changed()
-      topic.settings = topicSettings(topic.config)
+      topic.settings = topicSettings(topic.config, this.config)
     }
   }
 
@@ -167,7 +167,7 @@ export class ClusterState {
       partitions: [],
       configTexts,
       config,
-      settings: topicSettings(config),
+      settings: topicSettings(config, this.config),
     }
     this.topics.set(name, topic)
     this.#topicsById.set(topic.id, topic)

@@ -46,7 +46,7 @@ const brokerSpecs: Check<readonly BrokerSpec[]> = (value, fail) => {
       const isSpec = typeof item === 'object' && item !== null && Object.keys(item).every((key) => key === 'rack')
       const rack = isSpec ? (item as BrokerSpec).rack : undefined
       if (!isSpec || (rack !== undefined && typeof rack !== 'string')) return failItem('{ rack?: string }')
-      return item as BrokerSpec
+      return item
     },
     { min: 1 },
   )(value, () => fail(allowed))

@@ -42,7 +42,7 @@ function targetsOf(lists: TopicList, part: Struct, nameOf: NameOf): Target[] {
 function nameIn(topic: Struct, { name, id }: TopicList, nameOf: NameOf): string {
   const topicId = id === undefined ? undefined : topic[id]
   if (typeof topicId === 'string' && topicId !== zeroUuid) return nameOf(topicId) ?? topicId
-  return String(topic[name] ?? '')
+  return (topic[name] ?? '') as string
 }
 
 function indexIn(entry: unknown, { index }: TopicList): number {

@@ -47,5 +47,5 @@ export function handler<A extends AnyApi>(
   api: A,
   handle: (request: RequestOf<A>, context: RequestContext) => Answer<A> | Promise<Answer<A>>,
 ): Handler {
-  return { api, handle: handle as Handler['handle'] }
+  return { api, handle: handle }
 }

@@ -35,6 +35,7 @@ export type Verdict =
 
 export class ProducerStates {
   readonly #states = new Map<number, ProducerState>()
+  #nextLook = 0
 
   check(batch: ProducerBatch, where: string): Verdict {
     const state = this.#states.get(batch.producerId)
@@ -80,9 +81,14 @@ export class ProducerStates {
 
   /** Forgets producers that wrote nothing for as long as producer.id.expiration.ms. */
   expire(now: number, expirationMs: number): void {
-    for (const [producerId, state] of this.#states) {
-      if (now - state.lastUsed >= expirationMs) this.#states.delete(producerId)
+    // Looked through once in a while: the order of the map is that of the first writes, not of the last.
+    if (now < this.#nextLook) return
+    let oldest = now
+    for (const [producerId, { lastUsed }] of this.#states) {
+      if (now - lastUsed >= expirationMs) this.#states.delete(producerId)
+      else oldest = Math.min(oldest, lastUsed)
     }
+    this.#nextLook = oldest + expirationMs
   }
 }
 
