@@ -10,7 +10,7 @@ import { allHandlers } from './handlers/index.js'
 import { TopicInspection } from './inspection.js'
 import { Listener } from './listener.js'
 import { RequestLog, type RequestEntry } from './request-log.js'
-import { planTopic } from './topic-creation.js'
+import { planTopic, Refused } from './topic-creation.js'
 
 export interface BrokerSpec {
   /** @default no rack */
@@ -80,6 +80,8 @@ export class BrokerCluster {
       await Promise.all([...this.#state.nodes.values()].map((node) => this.#listen(node)))
     } catch (error) {
       await this.close()
+      if (error instanceof Refused)
+        throw new UsageError(`startBroker: topics: ${error.message}`, 'INVALID_OPTION', error)
       throw error
     }
   }
@@ -110,6 +112,10 @@ export class BrokerCluster {
   /** The last requests received by any broker, the oldest first. */
   get requests(): readonly RequestEntry[] {
     return this.#requests.entries()
+  }
+
+  topicNames(): string[] {
+    return [...this.#state.topics.keys()]
   }
 
   /** @throws {UsageError} when there is no such topic */
