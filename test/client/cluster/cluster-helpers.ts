@@ -6,6 +6,8 @@ import type { RequestOf, ResponseInput } from '../../../src/protocol/wire/index.
 import { resolveOptions } from '../../../src/util/options.js'
 import type { FakeServer } from '../../helpers/fake-server.js'
 
+export const heartbeat = { groupId: 'g', generationId: 1, memberId: 'm' }
+
 export const topicId = 'AAAAAAAAAAAAAAAAAAAAAQ'
 
 export interface FakeTopic {

@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { FindCoordinator } from '../../../src/protocol/messages/find-coordinator.js'
 import { Heartbeat } from '../../../src/protocol/messages/heartbeat.js'
 import { FakeServer } from '../../helpers/fake-server.js'
-import { cluster, coordinatorAt, serveMetadata } from './cluster-helpers.js'
-
-const heartbeat = { groupId: 'g', generationId: 1, memberId: 'm' }
+import { cluster, coordinatorAt, heartbeat, serveMetadata } from './cluster-helpers.js'
 
 describe('a cluster', () => {
   it('finds topics, leaders and coordinators, on one connection when all is one broker', async () => {
