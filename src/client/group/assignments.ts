@@ -2,7 +2,6 @@
 // lets records flow, and takes everything back in order. Assigning and giving up happen one after the other.
 import { isKafkaError, KafkaError, UsageError } from '../../errors.js'
 import { partitionKey, type TopicPartition } from '../../protocol/topic-partition.js'
-import type { Clock } from '../../util/clock.js'
 import { Deadline } from '../../util/deadline.js'
 import type { Events } from '../../util/events.js'
 import type { Cluster } from '../cluster/index.js'
@@ -102,12 +101,12 @@ export class Assignments {
       feed.pause(announced)
       for (const one of announced) this.#leaving.add(one)
     }
-    return this.#next(() => (parting === 'lost' ? this.#tell('lost', announced) : this.#revoke(announced)))
+    this.#next(() => (parting === 'lost' ? this.#tell('lost', announced) : this.#revoke(announced)))
+    return this.#turn
   }
 
-  #next(work: () => Promise<void>): Promise<void> {
+  #next(work: () => Promise<void>): void {
     this.#turn = this.#turn.then(work).catch((error: unknown) => this.#parts.onFailure(asKafkaError(error)))
-    return this.#turn
   }
 
   async #begin(): Promise<void> {

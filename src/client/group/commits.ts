@@ -116,7 +116,7 @@ export class Commits {
         outcomes.push(...attempt.refused)
         break
       }
-      cause = first.error as KafkaError
+      cause = first.error
       await this.#membershipSettles(cause, attempt.standing, deadline)
       // What the member still owns is committed again under its new generation; what it does not is another's to commit.
       outcomes.push(...attempt.refused.filter((one) => !this.#host.owns(one)))

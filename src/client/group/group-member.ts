@@ -1,8 +1,10 @@
 // The public GroupMember: reads topics together with the other members of its group. Validates, delegates and closes; who reads what is
 // the membership's, records are the feed's, and what is done is kept by progress and commits.
-import { KafkaError, UsageError } from '../../errors.js'
+import type { KafkaError } from '../../errors.js'
+import { UsageError } from '../../errors.js'
 import type { TopicPartition } from '../../protocol/topic-partition.js'
-import { Deadline, type WaitOptions } from '../../util/deadline.js'
+import type { Deadline } from '../../util/deadline.js'
+import type { WaitOptions } from '../../util/deadline.js'
 import { Deferred } from '../../util/deferred.js'
 import type { Events } from '../../util/events.js'
 import { Cluster } from '../cluster/index.js'
@@ -415,7 +417,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
   #throwFailure(): void {
     const complaint = this.#complaint
     this.#complaint = undefined
-    throw this.#failure ?? (complaint as KafkaError)
+    throw this.#failure ?? complaint
   }
 
   #commitsHost(): ConstructorParameters<typeof Commits>[3] {

@@ -329,7 +329,7 @@ describe('members together', () => {
     await using kafka = await startKafka(2)
     await produce(kafka, 10, 0, 2)
     const assignors = ['range'] as const
-    const options = { assignors, sessionTimeoutMs: 200, commit: 'manual' as const }
+    const options = { assignors, sessionTimeoutMs: 200 }
     const killed = memberOf(kafka, { ...options, clientId: 'killed' })
     await using survivor = memberOf(kafka, options)
     await Promise.all([killed.ready(), survivor.ready()])
