@@ -148,12 +148,12 @@ export class Commits {
       throw new UsageError('nothing can be committed: the member is not in the group now', 'NOT_ASSIGNED')
     }
     const outcomes = await this.#offsets.commit(asked, standing, deadline)
-    const refused = outcomes.filter(({ error }) => error !== undefined && isAboutTheMember(error))
+    const refused = outcomes.filter(isRefusal)
     const stored = new Set(outcomes.filter(({ error }) => error === undefined).map(partitionKey))
     const committed = asked.filter((one) => stored.has(partitionKey(one)))
     for (const one of committed) this.#committed.set(partitionKey(one), one.offset)
     if (committed.length > 0) this.#host.committed(committed)
-    return { asked, standing, settled: outcomes.filter((one) => !refused.includes(one)), refused }
+    return { asked, standing, settled: outcomes.filter((one) => !isRefusal(one)), refused }
   }
 
   /** The coordinator refused the member, not the offsets: wait for its next state, unless it has moved on since. */
@@ -170,12 +170,17 @@ interface Attempt {
   readonly asked: readonly CommittedOffset[]
   readonly standing: Standing
   readonly settled: readonly CommitOutcome[]
-  /** Because of the member, not of the offset. */
-  readonly refused: readonly CommitOutcome[]
+  readonly refused: readonly Refusal[]
+}
+
+/** Not committed because of the member, not of the offset. */
+interface Refusal extends CommitOutcome {
+  readonly error: KafkaError
 }
 
 const NOBODY: Standing = { memberId: '', generation: -1 }
 
-function isAboutTheMember(error: KafkaError): boolean {
-  return ['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID'].includes(error.code)
+function isRefusal(outcome: CommitOutcome): outcome is Refusal {
+  const code = outcome.error?.code
+  return code === 'REBALANCE_IN_PROGRESS' || code === 'ILLEGAL_GENERATION' || code === 'UNKNOWN_MEMBER_ID'
 }

@@ -415,9 +415,9 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
   }
 
   #throwFailure(): void {
-    const complaint = this.#complaint
+    const failure = this.#failure ?? this.#complaint
     this.#complaint = undefined
-    throw this.#failure ?? complaint
+    if (failure) throw failure
   }
 
   #commitsHost(): ConstructorParameters<typeof Commits>[3] {

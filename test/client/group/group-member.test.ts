@@ -231,7 +231,7 @@ describe('a member alone', () => {
         expect.objectContaining({ partition: 0, error: undefined }),
         expect.objectContaining({
           partition: 1,
-          error: expect.objectContaining({ code: 'OFFSET_METADATA_TOO_LARGE' }),
+          error: expect.objectContaining({ code: 'OFFSET_METADATA_TOO_LARGE' }) as unknown,
         }),
       ]) as unknown,
     })
