@@ -202,7 +202,7 @@ export class ClusterState {
   /** The broker that coordinates a group: who leads its partition of the offsets topic, or where it was moved; -1 if nobody lives. */
   coordinatorOf(groupId: string): number {
     const moved = this.#movedCoordinators.get(groupId)
-    if (moved !== undefined && this.node(moved).isAlive) return moved
+    if (moved !== undefined && this.nodes.get(moved)?.isAlive) return moved
     const partition = (javaStringHash(groupId) & 0x7fffffff) % this.config.int('offsets.topic.num.partitions')
     // The next living one after it: whose coordinator lives keeps it when another broker stops.
     const nodes = [...this.nodes.values()]

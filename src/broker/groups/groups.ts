@@ -63,9 +63,7 @@ export class Groups {
 
   #load(groupId: string, stored: StoredGroup): LiveGroup {
     const { cluster } = this
-    const group = new LiveGroup(groupId, cluster.coordinatorOf(groupId), stored, cluster.clock, (line) =>
-      cluster.log('info', line),
-    )
+    const group = new LiveGroup(groupId, cluster.coordinatorOf(groupId), stored, cluster)
     this.#live.set(groupId, group)
     return group
   }

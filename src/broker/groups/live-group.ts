@@ -1,6 +1,7 @@
 // A group at its coordinator: holds the state, the timers and the requests that wait, and performs what the step function says.
 // Decides nothing itself.
-import type { Clock, Timer } from '../../util/clock.js'
+import type { Timer } from '../../util/clock.js'
+import type { ClusterState } from '../cluster-state.js'
 import type { GroupEffect, GroupEvent, GroupState, GroupTimer, Reply, Ticket } from './classic-group.js'
 import { step } from './classic-step.js'
 import { recordOf, stateFrom, type StoredGroup } from './stored-group.js'
@@ -10,27 +11,24 @@ export class LiveGroup {
   /** The broker that coordinates it. */
   readonly brokerId: number
   readonly stored: StoredGroup
-  readonly #clock: Clock
-  readonly #log: (line: string) => void
+  readonly #cluster: ClusterState
   readonly #timers = new Map<string, Timer>()
   readonly #waiting = new Map<Ticket, (reply: Reply) => void>()
   #state: GroupState
+  #since: number
   #nextTicket = 0
 
   /** Takes the group over from what is stored; members get a whole session to show up. */
-  constructor(groupId: string, brokerId: number, stored: StoredGroup, clock: Clock, log: (line: string) => void) {
+  constructor(groupId: string, brokerId: number, stored: StoredGroup, cluster: ClusterState) {
     this.groupId = groupId
     this.brokerId = brokerId
     this.stored = stored
-    this.#clock = clock
-    this.#log = log
+    this.#cluster = cluster
     this.#since = stored.record.since
     this.#state = stateFrom(stored.record)
     for (const { memberId, sessionTimeoutMs } of stored.record.members)
       this.#setTimer({ of: 'session', memberId }, sessionTimeoutMs)
   }
-
-  #since: number
 
   get state(): GroupState {
     return this.#state
@@ -70,8 +68,8 @@ export class LiveGroup {
         this.stored.record = recordOf(this.#state, this.#since) ?? this.stored.record
         return
       case 'moved':
-        this.#since = this.#clock.date()
-        this.#log(`group ${this.groupId}: ${effect.from} -> ${effect.to} (${effect.reason})`)
+        this.#since = this.#cluster.clock.date()
+        this.#cluster.log('info', `group ${this.groupId}: ${effect.from} -> ${effect.to} (${effect.reason})`)
         return
       case 'abandon':
         this.#waiting.delete(effect.ticket)
@@ -90,7 +88,7 @@ export class LiveGroup {
   #setTimer(timer: GroupTimer, delayMs: number): void {
     const key = keyOf(timer)
     this.#cancelTimer(key)
-    const set = this.#clock.setTimer(delayMs, () => {
+    const set = this.#cluster.clock.setTimer(delayMs, () => {
       this.#timers.delete(key)
       this.handle(timeoutOf(timer))
     })
