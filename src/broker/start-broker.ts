@@ -3,15 +3,18 @@ import { UsageError } from '../errors.js'
 import {
   arrayOf,
   boolean,
+  functionOf,
   integer,
   nonEmptyString,
   option,
+  optional,
   resolveOptions,
   shown,
   type Check,
 } from '../util/options.js'
 import { SettableClock } from '../util/settable-clock.js'
 import { BrokerCluster, type BrokerSpec } from './broker-cluster.js'
+import type { LogLine } from './cluster-state.js'
 import { brokerConfigs } from './config/broker-configs.js'
 import { InvalidConfig, parseConfig } from './config/definition.js'
 
@@ -31,6 +34,8 @@ export interface StartBrokerOptions {
   readonly port?: number | undefined
   /** Broker configs by Kafka's names: `{ 'num.partitions': 6 }`. @default Kafka's own defaults, group.initial.rebalance.delay.ms 0 */
   readonly config?: Readonly<Record<string, string | number | boolean>> | undefined
+  /** Called with what happens in the brokers, one line at a time, for a person to read. @default nothing is logged */
+  readonly onLog?: ((line: LogLine) => void) | undefined
 }
 
 const mostBrokers = 100
@@ -90,6 +95,7 @@ const specs = {
   host: option(nonEmptyString, '127.0.0.1'),
   port: option(integer(0, 65535), 0),
   config: option(configTexts, () => new Map()),
+  onLog: optional(functionOf<(line: LogLine) => void>('(line) => void')),
 }
 
 /**
@@ -101,10 +107,11 @@ const specs = {
  * const producer = new Producer({ brokers: kafka.brokers })
  */
 export async function startBroker(options: StartBrokerOptions = {}): Promise<BrokerCluster> {
-  const { brokers, topics, autoCreateTopics, host, port, config } = resolveOptions('startBroker', options, specs)
+  const { brokers, topics, autoCreateTopics, host, port, config, onLog } = resolveOptions('startBroker', options, specs)
   const texts = new Map(config)
   if (autoCreateTopics !== undefined) texts.set('auto.create.topics.enable', String(autoCreateTopics))
   const cluster = new BrokerCluster({ brokers, host, port, texts, clock: new SettableClock() })
+  if (onLog) cluster.state.events.on('log', onLog)
   await cluster.open(topics)
   return cluster
 }

@@ -19,7 +19,9 @@ interface Outcome {
   readonly result: AppendResult | Promise<AppendResult>
 }
 
-type Settled = Outcome & { readonly result: AppendResult }
+interface Settled extends Outcome {
+  readonly result: AppendResult
+}
 
 interface TopicOutcome<O extends Outcome> {
   readonly name: string
