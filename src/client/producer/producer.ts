@@ -109,9 +109,6 @@ export class Producer {
       }
       const topic = first as TopicLike
       if (Array.isArray(second)) return this.#sendMessages(topic, second as readonly AnyMessage[], third)
-      if (typeof second !== 'object' || second === null) {
-        throw new UsageError(`send: a message must be an object, got ${shown(second)}`)
-      }
       return this.#sendOne(topic, second as AnyMessage, third)
     } catch (error) {
       return Promise.reject(withOutcome(error as KafkaError, false))
@@ -173,6 +170,11 @@ export class Producer {
     let key: BytesInput
     let value: BytesInput
     let timestamp = now
+    if (typeof message !== 'object' || message === null) {
+      const error = new UsageError(`send: a message must be an object, got ${shown(message)}`)
+      delivery.fail(index, withOutcome(error, false))
+      return
+    }
     const { partition, headers } = message
     try {
       const isTyped = typeof topic !== 'string'

@@ -33,7 +33,11 @@ describe('serdes', () => {
     ],
     ['uuid', uuid(), fc.uuid()],
   ] as [string, Serde<unknown>, fc.Arbitrary<unknown>][])('%s gives back what it was given', (_name, serde, values) => {
-    fc.assert(fc.property(values, (value) => expect(serde.deserialize(there(serde, value))).toEqual(value)))
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(serde.deserialize(there(serde, value))).toEqual(value)
+      }),
+    )
   })
 
   it("have the bytes of Kafka's IntegerSerializer, LongSerializer, DoubleSerializer and UUIDSerializer", () => {
