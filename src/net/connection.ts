@@ -8,7 +8,17 @@ import type { Timer } from '../util/clock.js'
 import { Deferred } from '../util/deferred.js'
 import { formatAddress } from './address.js'
 import type { ApiRanges, FeatureLevels } from './api-ranges.js'
+import {
+  closedHere,
+  connectionLost,
+  handshakeFailed,
+  noAnswerInTime,
+  notSent,
+  requestLost,
+  unreadableAnswer,
+} from './connection-errors.js'
 import type { ConnectionOptions } from './connection-options.js'
+import { step, type ConnectionEvent, type ConnectionState } from './connection-state.js'
 import { dial } from './dial.js'
 import { negotiate, versionToRead } from './handshake.js'
 import { InFlight } from './in-flight.js'
@@ -39,8 +49,7 @@ export class Connection {
   #ranges: ApiRanges | undefined
   #nextCorrelationId: number
   #lastUsedAt: number
-  #stage: 'handshake' | 'open' | 'draining' | 'closed' = 'handshake'
-  #closedBy: KafkaError | undefined
+  #state: ConnectionState = { stage: 'handshake' }
 
   /** Dials, negotiates versions, authenticates. Rejects with ConnectionError, ABORTED, or what the broker refused with. */
   static async open(options: ConnectionOptions): Promise<Connection> {
@@ -58,14 +67,13 @@ export class Connection {
     try {
       const socket = await dial({ ...options, signal: controller.signal })
       const opening = (connection = new Connection(options, socket))
-      controller.signal.addEventListener('abort', () => opening.#end(controller.signal.reason as KafkaError))
+      controller.signal.addEventListener('abort', () => opening.#fail(controller.signal.reason as KafkaError))
       await opening.#handshake(controller.signal)
       return opening
     } catch (error) {
       if (!connection) throw error
-      const reason = connection.#closedBy ?? (error as KafkaError)
-      connection.#end(reason)
-      throw reason
+      connection.#fail(error as KafkaError)
+      throw connection.#failure ?? error
     } finally {
       timer.cancel()
       signal?.removeEventListener('abort', onAbort)
@@ -81,19 +89,19 @@ export class Connection {
       this.#onFrame(frame),
     )
     this.#inFlight = new InFlight(options.clock, this.where, (late) => {
-      const error = this.#unanswered(late)
-      this.#end(error, late, error)
+      const error = noAnswerInTime(this.where, late)
+      this.#fail(error, late, error)
     })
     let failure: Error | undefined
     socket.on('error', (error) => (failure = error))
-    socket.on('end', () => this.#end(this.#lost('the broker closed the connection')))
+    socket.on('end', () => this.#fail(this.#lost('the broker closed the connection')))
     socket.on('close', () => {
       const code = (failure as NodeJS.ErrnoException | undefined)?.code ?? failure?.message
-      this.#end(this.#lost(code === undefined ? 'the connection broke' : `the connection broke (${code})`, failure))
+      this.#fail(this.#lost(code === undefined ? 'the connection broke' : `the connection broke (${code})`, failure))
       this.#gone.resolve()
     })
     if (socket.destroyed) {
-      this.#end(this.#lost('the broker closed the connection'))
+      this.#fail(this.#lost('the broker closed the connection'))
       this.#gone.resolve()
       return
     }
@@ -104,8 +112,8 @@ export class Connection {
     this.#ranges = await negotiate(this, this.#options.expected)
     const authentication = this.#options.authenticate?.(this, signal)
     if (authentication) await untilAborted(authentication, signal)
-    if (this.#stage === 'handshake') this.#stage = 'open'
-    else throw this.#closedBy ?? this.#closed('the connection')
+    this.#on({ kind: 'ready' })
+    if (!this.isOpen) throw this.#failure ?? closedHere(this.where, 'the connection')
   }
 
   /** host:port. */
@@ -114,7 +122,7 @@ export class Connection {
   }
 
   get isOpen(): boolean {
-    return this.#stage === 'open'
+    return this.#state.stage === 'open'
   }
 
   /** Requests that were sent, or are held back, and have no answer yet. */
@@ -168,7 +176,9 @@ export class Connection {
     resolve: (response: unknown) => void,
     reject: (error: unknown) => void,
   ): void {
-    if (this.#stage !== 'open' && this.#stage !== 'handshake') throw this.#notSent(api)
+    const { stage } = this.#state
+    if (stage === 'draining' || stage === 'closed')
+      throw this.#isClosedHere ? closedHere(this.where, api.name) : notSent(this.where, api, this.#failure)
     const { deadline, signal, timeoutMs = this.#options.requestTimeoutMs } = options
     if (signal?.aborted) throw abortedError(signal, api.name)
     deadline?.check(api.name)
@@ -205,7 +215,7 @@ export class Connection {
           this.#inFlight.unwatch(pending)
           if (error)
             pending.reject(
-              this.#isClosedHere ? this.#closed(pending.api.name) : this.#lost('the connection broke', error),
+              this.#isClosedHere ? closedHere(this.where, pending.api.name) : this.#lost('the connection broke', error),
             )
           else pending.resolve(undefined)
         }
@@ -219,19 +229,19 @@ export class Connection {
   }
 
   #onData(chunk: Buffer): void {
-    const strange = this.#stage === 'handshake' ? strangePeer(chunk) : undefined
+    const strange = this.#state.stage === 'handshake' ? strangePeer(chunk) : undefined
     if (strange) {
-      this.#end(new ConnectionError(`${this.where} is not a Kafka broker: ${strange}`, { retriable: false }))
+      this.#fail(new ConnectionError(`${this.where} is not a Kafka broker: ${strange}`, { retriable: false }))
       return
     }
     try {
       this.#splitter.push(chunk)
     } catch (cause) {
-      const isBroker = this.#stage !== 'handshake'
+      const isBroker = this.#state.stage !== 'handshake'
       const what = isBroker
         ? 'the broker sent'
         : 'it is not a Kafka broker, or one behind TLS (is this a TLS port?); it sent'
-      this.#end(
+      this.#fail(
         new ConnectionError(`the connection to ${this.where} was closed: ${what} ${(cause as Error).message}`, {
           code: isBroker ? 'CONNECTION_LOST' : 'CONNECTION_FAILED',
           retriable: isBroker,
@@ -242,14 +252,14 @@ export class Connection {
   }
 
   #onFrame(frame: Buffer): void {
-    if (this.#stage === 'closed') return
+    if (this.#state.stage === 'closed') return
     const reader = new Reader(frame)
     const correlationId = readCorrelationId(reader)
     const pending = this.#inFlight.shift()
     if (pending?.correlationId !== correlationId) {
       const expected = pending ? `${pending.correlationId} (${pending.api.name})` : 'none'
       const error = this.#lost(`the broker answered request ${correlationId}, due was ${expected}`)
-      this.#end(error, pending, error)
+      this.#fail(error, pending, error)
       return
     }
     const { api } = pending
@@ -262,18 +272,15 @@ export class Connection {
         skipResponseTags(reader, api, version)
         response = api.response.read(reader, version) as { readonly throttleTimeMs?: unknown }
       } catch (cause) {
-        const error = new ConnectionError(`the answer of ${this.where} to ${api.name} ${version} cannot be read`, {
-          code: 'MALFORMED_MESSAGE',
-          cause,
-        })
-        this.#end(this.#lost('an answer could not be read', error), pending, error)
+        const error = unreadableAnswer(this.where, api, version, cause)
+        this.#fail(this.#lost('an answer could not be read', error), pending, error)
         return
       }
       const { throttleTimeMs } = response
       if (typeof throttleTimeMs === 'number' && throttleTimeMs > 0) this.#pause(throttleTimeMs, pending, now)
       pending.resolve(response)
     }
-    if (this.#stage === 'draining' && this.inFlight === 0) this.#end(undefined)
+    if (this.inFlight === 0) this.#on({ kind: 'idle' })
   }
 
   /** The broker reads nothing of us for so long (KIP-219): hold requests back, and do not count that time against those sent. */
@@ -299,28 +306,36 @@ export class Connection {
       // What was given up meanwhile has none.
       if (pending.chunks) this.#write(pending, pending.chunks, now)
     }
-    if (this.#stage === 'draining' && this.inFlight === 0) this.#end(undefined)
+    if (this.inFlight === 0) this.#on({ kind: 'idle' })
   }
 
   /** Takes no more requests and closes as soon as those sent are answered. */
   drain(): void {
-    if (this.#stage !== 'open') return
-    this.#stage = 'draining'
-    if (this.inFlight === 0) this.#end(undefined)
+    this.#on({ kind: 'drain' })
+    if (this.inFlight === 0) this.#on({ kind: 'idle' })
   }
 
   /** Fails what is pending with CLOSED. Done when the socket is gone. Idempotent. */
   close(): Promise<void> {
-    this.#end(undefined)
+    this.#on({ kind: 'close' })
     return this.#gone.promise
   }
 
-  /** `culprit` is the request that is to blame and no longer among those in flight, or the one that was waited for; it gets an error of its own. */
-  #end(error: KafkaError | undefined, culprit?: PendingRequest, itsError?: KafkaError): void {
-    const stage = this.#stage
-    if (stage === 'closed') return
-    this.#stage = 'closed'
-    this.#closedBy = error
+  /** `culprit` is the request that is to blame, perhaps in flight no longer; it gets an error of its own. */
+  #fail(error: KafkaError, culprit?: PendingRequest, itsError?: KafkaError): void {
+    this.#on({ kind: 'fail', error }, culprit, itsError)
+  }
+
+  #on(event: ConnectionEvent, culprit?: PendingRequest, itsError?: KafkaError): void {
+    const [state, ...effects] = step(this.#state, event)
+    this.#state = state
+    if (!effects.includes('end')) return
+    const lostRequests = this.#end(culprit, itsError)
+    if (effects.includes('tell')) this.#options.onClose?.({ error: this.#failure, lostRequests })
+  }
+
+  #end(culprit?: PendingRequest, itsError?: KafkaError): number {
+    const error = this.#failure
     this.#throttle?.timer.cancel()
     this.#throttle = undefined
     this.#destroy(error === undefined)
@@ -332,9 +347,18 @@ export class Connection {
       // What was written one-way before close() is flushed, and settles by that.
       if (one.isSettled || (!error && one.isOneWay && !one.chunks)) continue
       lostRequests++
-      one.reject(one === culprit && itsError ? itsError : this.#failed(one, error))
+      one.reject(one === culprit && itsError ? itsError : requestLost(this.where, one, error))
     }
-    if (stage !== 'handshake') this.#options.onClose?.({ error, lostRequests })
+    return lostRequests
+  }
+
+  get #isClosedHere(): boolean {
+    return this.#state.stage === 'closed' && !this.#failure
+  }
+
+  /** Why it is closed, if not from our side. */
+  get #failure(): KafkaError | undefined {
+    return this.#state.stage === 'closed' ? this.#state.error : undefined
   }
 
   #destroy(isOrderly: boolean): void {
@@ -348,45 +372,8 @@ export class Connection {
     socket.destroySoon()
   }
 
-  #failed({ api }: PendingRequest, error: KafkaError | undefined): KafkaError {
-    if (!error) return this.#closed(api.name)
-    const { code, retriable } = error
-    if (code === 'ABORTED') return error
-    return new ConnectionError(`${api.name} to ${this.where} got no answer: ${error.message}`, {
-      code: code === 'TIMEOUT' ? 'CONNECTION_LOST' : code,
-      retriable,
-      cause: error,
-    })
-  }
-
-  #notSent(api: AnyApi): KafkaError {
-    if (this.#isClosedHere) return this.#closed(api.name)
-    return new ConnectionError(`${api.name} was not sent: the connection to ${this.where} is closed`, {
-      code: 'CONNECTION_LOST',
-      cause: this.#closedBy,
-    })
-  }
-
-  get #isClosedHere(): boolean {
-    return this.#stage === 'closed' && !this.#closedBy
-  }
-
-  #closed(what: string): KafkaError {
-    return new KafkaError(`${what} to ${this.where} has ended: the connection was closed here`, { code: 'CLOSED' })
-  }
-
   #lost(why: string, cause?: unknown): ConnectionError {
-    if (this.#stage !== 'handshake')
-      return new ConnectionError(`${this.where}: ${why}`, { code: 'CONNECTION_LOST', cause })
-    return new ConnectionError(
-      `${this.where}: ${why} during the handshake; is it a Kafka broker, is this a TLS port?`,
-      {
-        cause,
-      },
-    )
-  }
-
-  #unanswered({ api, timeoutMs }: PendingRequest): ConnectionError {
-    return new ConnectionError(`${api.name} to ${this.where} got no answer within ${timeoutMs} ms`, { code: 'TIMEOUT' })
+    const make = this.#state.stage === 'handshake' ? handshakeFailed : connectionLost
+    return make(this.where, why, cause)
   }
 }

@@ -167,7 +167,7 @@ describe('a connection', () => {
     const last = connection.send(Heartbeat, heartbeat)
     connection.drain()
     expect(connection.isOpen).toBe(false)
-    await expect(connection.send(Heartbeat, heartbeat)).rejects.toMatchObject({ code: 'CONNECTION_LOST' })
+    await expect(connection.send(Heartbeat, heartbeat)).rejects.toMatchObject({ code: 'CONNECTION_FAILED' })
     gate.resolve()
     expect(await last).toMatchObject({ errorCode: 0 })
     expect(await closed.promise).toEqual({ error: undefined, lostRequests: 0 })
@@ -180,7 +180,7 @@ describe('a connection', () => {
     server.disconnectAll(how)
     expect(await closed.promise).toMatchObject({ error: { code: 'CONNECTION_LOST', retriable: true }, lostRequests: 0 })
     await expect(connection.send(Heartbeat, heartbeat)).rejects.toMatchObject({
-      code: 'CONNECTION_LOST',
+      code: 'CONNECTION_FAILED',
       retriable: true,
     })
   })

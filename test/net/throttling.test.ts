@@ -86,13 +86,13 @@ describe('throttling', () => {
     await connection.close()
   })
 
-  it('fails what is held back when the connection ends', async () => {
+  it('fails what is held back, and so was not sent, when the connection ends', async () => {
     await using server = await FakeServer.start()
     server.on(Heartbeat, () => ({ errorCode: 0, throttleTimeMs: 60_000 }))
     const connection = await open(server)
     await connection.send(Heartbeat, heartbeat)
     const held = connection.send(Heartbeat, heartbeat)
-    const outcome = expect(held).rejects.toMatchObject({ code: 'CONNECTION_LOST', retriable: true })
+    const outcome = expect(held).rejects.toMatchObject({ code: 'CONNECTION_FAILED', retriable: true })
     server.disconnectAll()
     await outcome
     await until('the sockets are gone', () => server.sockets.size === 0)

@@ -1,5 +1,5 @@
 // One broker at one address: its sockets, one per channel, and the pauses between attempts to reach it.
-import { isKafkaError, KafkaError } from '../../errors.js'
+import { ConnectionError, isKafkaError, KafkaError } from '../../errors.js'
 import { formatAddress, type Address } from '../../net/address.js'
 import { Connection, type ClosedConnection } from '../../net/connection.js'
 import type { AnyApi } from '../../protocol/wire/index.js'
@@ -138,11 +138,7 @@ export class Node {
     this.#retryAt = clock.now() + backoffMs(this.#backoff, this.#failures)
     if (error.code === 'REBOOTSTRAP_REQUIRED') {
       this.#context.onMisrouted(this)
-      return new KafkaError(`${this.where} is not the broker it was`, {
-        code: error.code,
-        retriable: true,
-        cause: error,
-      })
+      return new ConnectionError(`${this.where} is not the broker it was`, { cause: error })
     }
     if (this.#failures === 1) logger.warn(`broker unreachable: ${error.message}`, { ...this.#event() })
     this.#context.onTrouble(this, error)
