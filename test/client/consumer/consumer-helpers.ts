@@ -1,9 +1,12 @@
 // A broker with records in it, and the reading of them, for the tests of Consumer.
 import { startBroker, type StartBrokerOptions } from '../../../src/broker/start-broker.js'
 import type { BrokerCluster } from '../../../src/broker/broker-cluster.js'
+import { Cluster, clientOptions } from '../../../src/client/cluster/index.js'
 import { Consumer, type AnyRecord, type ConsumerOptions } from '../../../src/client/consumer/index.js'
 import { Producer } from '../../../src/client/producer/index.js'
 import type { TopicLike } from '../../../src/client/serde/index.js'
+import type { AnyApi, RequestInput, ResponseOf } from '../../../src/protocol/wire/index.js'
+import { resolveOptions } from '../../../src/util/options.js'
 
 export const fast = { retryBackoffMs: 5, retryBackoffMaxMs: 20, maxWaitMs: 50, logger: 'silent' } as const
 
@@ -56,6 +59,19 @@ export function putInLog(kafka: BrokerCluster, batches: readonly Buffer[], topic
   const partition = kafka.state.partition(topic, index)!
   for (const batch of batches) partition.log.append(batch)
   partition.changed()
+}
+
+/** Sends requests of the admin APIs. */
+export function requester(kafka: BrokerCluster) {
+  const cluster = new Cluster(
+    resolveOptions('Test', { brokers: kafka.brokers, logger: 'silent' }, clientOptions),
+    'Test',
+  )
+  return {
+    send: <A extends AnyApi>(api: A, request: RequestInput<A>): Promise<ResponseOf<A>> =>
+      cluster.sendToController(api, request, { deadline: cluster.deadline(5000) }),
+    [Symbol.asyncDispose]: () => cluster.close(),
+  }
 }
 
 /** The next so many records. */

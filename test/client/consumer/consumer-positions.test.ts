@@ -138,7 +138,10 @@ describe('pause and resume', () => {
     const waiting = records.next()
     await turn()
     let isHere = false
-    void waiting.then(() => (isHere = true))
+    waiting.then(
+      () => (isHere = true),
+      () => {},
+    )
     await turn()
     expect(isHere).toBe(false)
     consumer.resume()

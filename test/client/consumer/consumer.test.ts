@@ -1,12 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { Cluster, clientOptions } from '../../../src/client/cluster/index.js'
 import { Consumer } from '../../../src/client/consumer/index.js'
 import { Producer } from '../../../src/client/producer/index.js'
 import { int64, json, string, topic } from '../../../src/client/serde/index.js'
 import { CreatePartitions } from '../../../src/protocol/messages/create-partitions.js'
 import { crc32c } from '../../../src/protocol/records/index.js'
-import { resolveOptions } from '../../../src/util/options.js'
 import {
   all,
   brokerWith,
@@ -16,6 +14,7 @@ import {
   offsets,
   putInLog,
   reader,
+  requester,
   take,
   until,
   values,
@@ -138,10 +137,10 @@ describe('reading', () => {
     await consumer.connect()
     const added = new Promise((resolve) => consumer.on('partitionsAdded', resolve))
     const records = take(consumer, 2)
-    const cluster = new Cluster(resolveOptions('Test', { brokers: kafka.brokers }, clientOptions), 'Test')
-    const request = { topics: [{ name: 'orders', count: 2, assignments: null }], timeoutMs: 1000, validateOnly: false }
-    await cluster.sendToController(CreatePartitions, request, { deadline: cluster.deadline(5000) })
-    await cluster.close()
+    const admin = requester(kafka)
+    const topics = [{ name: 'orders', count: 2, assignments: null }]
+    await admin.send(CreatePartitions, { topics, timeoutMs: 1000, validateOnly: false })
+    await admin[Symbol.asyncDispose]()
     await fill(kafka, 2, { partition: 1 })
     expect(values(await records)).toEqual(numbered(0, 1))
     expect(await added).toEqual({ partitions: [at(1)] })
