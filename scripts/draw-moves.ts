@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { MOVES as brokerGroupMoves } from '../src/broker/groups/classic-group.js'
+import { MOVES as sessionMoves } from '../src/client/consumer/fetch-session.js'
 import { MOVES as membershipMoves } from '../src/client/group/membership/classic.js'
 
 type Moves = Readonly<Record<string, readonly string[]>>
@@ -10,6 +11,7 @@ type Moves = Readonly<Record<string, readonly string[]>>
 export const drawings: readonly { readonly page: string; readonly name: string; readonly moves: Moves }[] = [
   { page: 'docs/design/groups.md', name: 'membership', moves: membershipMoves },
   { page: 'docs/design/groups.md', name: 'group', moves: brokerGroupMoves },
+  { page: 'docs/design/consume-path.md', name: 'fetch session', moves: sessionMoves },
 ]
 
 function drawn(moves: Moves): string {

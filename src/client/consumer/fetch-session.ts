@@ -52,7 +52,7 @@ export interface SessionRequest {
 export const closedSession: SessionState = { kind: 'closed', id: 0 }
 
 /** Which state may follow which; the walk in the test proves that no other move happens. */
-export const sessionMoves: Readonly<Record<SessionState['kind'], readonly SessionState['kind'][]>> = {
+export const MOVES: Readonly<Record<SessionState['kind'], readonly SessionState['kind'][]>> = {
   closed: ['opening'],
   opening: ['open', 'closed'],
   open: ['asking', 'opening'],

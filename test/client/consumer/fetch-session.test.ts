@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   closedSession,
-  sessionMoves,
+  MOVES,
   stepSession,
   type SessionPartition,
   type SessionRequest,
@@ -113,7 +113,7 @@ describe('a fetch session', () => {
         // What a broker would know, from the requests alone.
         let remembered = new Map<string, SessionPartition>()
         const move = (next: SessionState) => {
-          expect(sessionMoves[state.kind]).toContain(next.kind)
+          expect(MOVES[state.kind]).toContain(next.kind)
           seen.add(`${state.kind}>${next.kind}`)
           state = next
         }
@@ -134,7 +134,7 @@ describe('a fetch session', () => {
         }
       }),
     )
-    const all = Object.entries(sessionMoves).flatMap(([from, tos]) => tos.map((to) => `${from}>${to}`))
+    const all = Object.entries(MOVES).flatMap(([from, tos]) => tos.map((to) => `${from}>${to}`))
     expect([...seen].sort()).toEqual(all.sort())
   })
 })
