@@ -10,7 +10,7 @@ import { Heartbeats, type HeartbeatSettings } from './heartbeats.js'
 import { GroupLeader } from './leader.js'
 import { step, type ClassicState, type Rebalance } from './membership/classic.js'
 import type { Effect, JoinedMember, MembershipEvent, Parting } from './membership/membership.js'
-import { decodeAssignment, encodeSubscription } from './subscription.js'
+import { decodeAssignment, encodeSubscription } from '../../protocol/assignment/member-data.js'
 
 /** What the membership asks of its owner. */
 export interface MembershipOwner {

@@ -9,7 +9,7 @@ import { SyncGroup } from '../../protocol/messages/sync-group.js'
 import type { ResponseOf } from '../../protocol/wire/index.js'
 import type { Deadline } from '../../util/deadline.js'
 import type { Cluster } from '../cluster/index.js'
-import { CONSUMER_PROTOCOL } from './subscription.js'
+import { CONSUMER_PROTOCOL } from '../../protocol/assignment/member-data.js'
 
 /** Joins and syncs are parked by the broker until the whole group is there: on a connection of their own they hold nothing up. */
 const PARKED = 'join'

@@ -4,7 +4,7 @@ import type { Assignor, MemberSubscription } from '../../protocol/assignment/ass
 import type { Deadline } from '../../util/deadline.js'
 import type { Cluster } from '../cluster/index.js'
 import type { JoinedMember } from './membership/membership.js'
-import { decodeSubscription, encodeAssignment } from './subscription.js'
+import { decodeSubscription, encodeAssignment } from '../../protocol/assignment/member-data.js'
 
 export interface MemberAssignment {
   readonly memberId: string

@@ -1,9 +1,9 @@
 // What members of a classic group tell each other, in Kafka's own consumer protocol: their subscriptions, and their assignments.
 import { KafkaError } from '../../errors.js'
-import type { MemberSubscription } from '../../protocol/assignment/assignor.js'
-import { ConsumerProtocolAssignment, ConsumerProtocolSubscription } from '../../protocol/messages/consumer-protocol.js'
-import { byTopic, type TopicPartition } from '../../protocol/topic-partition.js'
-import { Reader, Writer, type Fields, type InOf, type Message, type OutOf } from '../../protocol/wire/index.js'
+import type { MemberSubscription } from './assignor.js'
+import { ConsumerProtocolAssignment, ConsumerProtocolSubscription } from '../messages/consumer-protocol.js'
+import { byTopic, type TopicPartition } from '../topic-partition.js'
+import { Reader, Writer, type Fields, type InOf, type Message, type OutOf } from '../wire/index.js'
 
 /** The protocol type of all groups of consumers. */
 export const CONSUMER_PROTOCOL = 'consumer'
