@@ -3,6 +3,16 @@
 // rollup make its chunks, without which tsup's own way to split CJS would rewrite every `?.` into a slow helper call.
 import { defineConfig, type Options } from 'tsup'
 
+type Plugin = NonNullable<Options['plugins']>[number]
+
+/** In CJS a chunk loaded at first use is loaded by require: Jest, for one, cannot carry out import(). */
+const requireChunks: Plugin = {
+  name: 'require-chunks',
+  renderChunk: (code) => ({
+    code: code.replace(/\bimport\((["']\.[^"']+\.cjs["'])\)/g, 'Promise.resolve().then(() => require($1))'),
+  }),
+}
+
 const library = { index: 'src/index.ts', broker: 'src/broker.ts' }
 
 const shared: Options = {
@@ -16,5 +26,12 @@ const shared: Options = {
 
 export default defineConfig([
   { ...shared, entry: { ...library, 'cli/ottla': 'src/cli/ottla.ts' }, format: 'esm' },
-  { ...shared, entry: library, format: 'cjs', treeshake: true, noExternal: ['p-retry', 'is-network-error'] },
+  {
+    ...shared,
+    entry: library,
+    format: 'cjs',
+    treeshake: true,
+    plugins: [requireChunks],
+    noExternal: ['p-retry', 'is-network-error'],
+  },
 ])

@@ -28,11 +28,11 @@ export class Steps {
 }
 
 /** Runs a program and gives its output; throws with the output if it fails. */
-export const run = (program: string, words: readonly string[], cwd?: string): string => {
+export const run = (program: string, words: readonly string[], cwd?: string, timeoutMs = 300_000): string => {
   const { status, signal, stdout, stderr, error } = spawnSync(program, words, {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
-    timeout: 300_000,
+    timeout: timeoutMs,
     ...(cwd === undefined ? {} : { cwd }),
   })
   if (error !== undefined) throw error

@@ -11,6 +11,7 @@ import {
   optional,
   required,
   resolveOptions,
+  type Resolved,
 } from '../../util/options.js'
 
 export interface FaultSpec {
@@ -77,7 +78,7 @@ const specs = {
   throttleMs: optional(integer(1, 2 ** 31 - 1)),
 }
 
-export type ResolvedFault = ReturnType<typeof resolveOptions<typeof specs>>
+export type ResolvedFault = Resolved<typeof specs>
 
 /** A topic, or a partition of it, that a request is about. */
 export interface Target {
@@ -165,7 +166,7 @@ export class Faults {
     this.#rules.clear()
   }
 
-  /** What strikes a request; undefined (the usual case) for nothing. */
+  /** What strikes a request; undefined (the usual case) for nothing. @internal */
   strike(asked: Asked): Strike | undefined {
     const rules = this.#rules.get(asked.api)
     if (!rules) return undefined
