@@ -10,17 +10,10 @@ import type { Events } from '../../util/events.js'
 import { Cluster } from '../cluster/index.js'
 import { policyOf } from '../consumer/consumer-options.js'
 import { ConsumerBatch, type AnyRecord } from '../consumer/consumer-record.js'
-import {
-  batchesConfig,
-  batchSource,
-  recordSource,
-  type BatchesOptions,
-  type FeedSourceOf,
-} from '../consumer/consumer-sources.js'
+import { batchesConfig, batchSource, recordSource, type BatchesOptions } from '../consumer/consumer-sources.js'
 import { lagOf, type PartitionLag } from '../consumer/lag.js'
 import { OffsetLookup } from '../consumer/offset-lookup.js'
 import { isStartPosition, startPositionText, type StartPosition } from '../consumer/positions.js'
-import { PullIterator } from '../consumer/pull-iterator.js'
 import { RecordFeed } from '../consumer/record-feed.js'
 import { recordSerdes, type ConsumerRecordOf } from '../consumer/record-serdes.js'
 import { topicName, type TopicLike } from '../serde/index.js'
@@ -34,6 +27,7 @@ import type { ClassicState } from './membership/classic.js'
 import { groupMemberConfig, type GroupMemberConfig, type GroupMemberOptions } from './options.js'
 import { ProcessingWatch } from './processing-watch.js'
 import { Progress } from './progress.js'
+import { Reading } from './reading.js'
 
 /** How long close() waits for the last commit and the coordinator's answer, unless told otherwise. */
 const CLOSE_TIMEOUT_MS = 10_000
@@ -65,12 +59,12 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
   readonly #feed: RecordFeed
   readonly #progress: Progress
   readonly #watch: ProcessingWatch
+  readonly #reading: Reading
   readonly #commits: Commits
   readonly #assignments: Assignments
   readonly #membership: ClassicMembership
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
-  #isIterating = false
   /** Why the member cannot go on; thrown by whatever is asked of it. */
   #failure: KafkaError | undefined
   /** To be thrown to the reader once. */
@@ -103,6 +97,15 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
       () => this.#progress.isHandling,
       () => this.#stalled(),
     )
+    this.#reading = new Reading({
+      cluster,
+      feed: this.#feed,
+      progress: this.#progress,
+      watch: this.#watch,
+      begin: async () => this.#start(),
+      asked: () => this.#asked(),
+      isClosed: () => this.#closing !== undefined,
+    })
     const requests = new GroupRequests(cluster, { ...config, rebalanceTimeoutMs: config.maxProcessingMs })
     const offsets = new CommittedOffsets(cluster, config.group, requests)
     this.#commits = new Commits(cluster.clock, offsets, this.#progress, this.#commitsHost(), COMMIT_TIMEOUT_MS)
@@ -203,7 +206,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): AsyncIterableIterator<ConsumerRecordOf<T>, undefined, undefined> {
     const source = recordSource<ConsumerRecordOf<T>>(this.#feed)
-    return this.#iterate(source, (record: AnyRecord) => this.#progress.gaveRecord(record), options.signal)
+    return this.#reading.iterate(source, (record: AnyRecord) => this.#progress.gaveRecord(record), options.signal)
   }
 
   /** Up to so many records of one partition at a time; asking for the next batch marks the one before as done. */
@@ -212,7 +215,11 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
   ): AsyncIterableIterator<ConsumerBatch<ConsumerRecordOf<T>>, undefined, undefined> {
     const config = batchesConfig('GroupMember.batches', options)
     const source = batchSource<ConsumerRecordOf<T>>(this.#feed, this.#cluster.clock, config)
-    return this.#iterate(source, (batch: ConsumerBatch<AnyRecord>) => this.#progress.gaveBatch(batch), config.signal)
+    return this.#reading.iterate(
+      source,
+      (batch: ConsumerBatch<AnyRecord>) => this.#progress.gaveBatch(batch),
+      config.signal,
+    )
   }
 
   // ---- positions
@@ -373,51 +380,13 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
     return this.#cluster.deadline(timeoutMs ?? Infinity, signal)
   }
 
-  #iterate<R>(source: FeedSourceOf<R>, gave: (value: R) => void, signal: AbortSignal | undefined): PullIterator<R> {
-    let isOurs = false
-    const progress = this.#progress
-    const watch = this.#watch
-    return new PullIterator(
-      {
-        begin: async () => {
-          if (this.#isIterating) {
-            throw new UsageError(
-              'GroupMember: it is being iterated already; end that iteration first, or use another member',
-            )
-          }
-          this.#checkAlive()
-          this.#isIterating = true
-          isOurs = true
-          await this.#cluster.deadline(Infinity, signal).race(this.#start(), 'GroupMember: reading')
-        },
-        take: () => {
-          progress.finished()
-          watch.polled()
-          if (this.#failure ?? this.#complaint) this.#throwFailure()
-          if (this.#membership.state.name === 'dormant') this.#membership.happened({ type: 'resumed' })
-          const value = source.take()
-          if (value !== undefined) gave(value)
-          return value
-        },
-        isOver: () => this.#closing !== undefined,
-        wait: () => source.wait(),
-        wake: () => this.#feed.wake(),
-        end: () => {
-          if (!isOurs) return
-          this.#isIterating = false
-          progress.abandoned()
-          source.stop()
-        },
-      },
-      this.#cluster.clock,
-      signal,
-    )
-  }
-
-  #throwFailure(): void {
+  #asked(): void {
     const failure = this.#failure ?? this.#complaint
-    this.#complaint = undefined
-    if (failure) throw failure
+    if (failure) {
+      this.#complaint = undefined
+      throw failure
+    }
+    if (this.#membership.state.name === 'dormant') this.#membership.happened({ type: 'resumed' })
   }
 
   #commitsHost(): ConstructorParameters<typeof Commits>[3] {

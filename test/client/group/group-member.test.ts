@@ -329,7 +329,7 @@ describe('members together', () => {
     await using kafka = await startKafka(2)
     await produce(kafka, 10, 0, 2)
     const assignors = ['range'] as const
-    const options = { assignors, sessionTimeoutMs: 200 }
+    const options = { assignors, sessionTimeoutMs: 500 }
     const killed = memberOf(kafka, { ...options, clientId: 'killed' })
     await using survivor = memberOf(kafka, options)
     await Promise.all([killed.ready(), survivor.ready()])
@@ -337,8 +337,7 @@ describe('members together', () => {
     const fault = kafka.faults.add({ api: 'Heartbeat', client: 'killed', error: 'COORDINATOR_LOAD_IN_PROGRESS' }) // as if it were gone
     const reader = new Reader(survivor)
     await until('the survivor has both', () => survivor.partitions().length === 2)
-    await until('and reads all', () => reader.seen.length === 10)
-    expect(sorted(reader.seen)).toEqual(numbers(10))
+    await until('and reads all', () => new Set(reader.seen).size === 10)
     expect(fault.hits).toBeGreaterThan(0)
     await reader.stop()
     fault.remove()
@@ -350,13 +349,15 @@ describe('when the group goes wrong', () => {
   it('T57 T60 gives up as lost what the coordinator forgot, commits none of it, and joins again', async () => {
     await using kafka = await startKafka(1)
     await produce(kafka, 3, 0, 1)
-    await using member = memberOf(kafka, { commit: 'manual', sessionTimeoutMs: 200 })
+    await using member = memberOf(kafka, { commit: 'manual' })
     const events = recorded(member, 'revoked', 'lost', 'assigned')
     let stale: unknown
     for await (const record of member) {
       stale ??= record
       if (record.offset === 1) {
         kafka.faults.add({ api: 'Heartbeat', error: 'UNKNOWN_MEMBER_ID', times: 1 })
+        await until('it joins anew', () => member.state === 'joining' && kafka.groups()[0]?.members.length === 2)
+        kafka.clock.advance(60_000) // what it was before is still in the group, and has to expire
         await until('it is back', () => events.filter(([name]) => name === 'assigned').length === 2)
         await expect(member.commit(record)).rejects.toMatchObject({ code: 'NOT_ASSIGNED' })
         break
@@ -384,11 +385,15 @@ describe('when the group goes wrong', () => {
   it('T59 keeps its place in the group while a handler is slow but within the limit', async () => {
     await using kafka = await startKafka(1)
     await produce(kafka, 1, 0, 1)
-    await using member = memberOf(kafka, { sessionTimeoutMs: 150 })
+    await using member = memberOf(kafka)
     const events = recorded(member, 'lost', 'revoked')
+    const heartbeats = () => kafka.requests.filter(({ api }) => api === 'Heartbeat').length
     for await (const record of member) {
-      const before = kafka.requests.filter(({ api }) => api === 'Heartbeat').length
-      await until('many heartbeats', () => kafka.requests.filter(({ api }) => api === 'Heartbeat').length > before + 15)
+      for (let i = 0; i < 5; i++) {
+        kafka.clock.advance(20_000) // of a session of 45
+        const before = heartbeats()
+        await until('two more heartbeats', () => heartbeats() >= before + 2)
+      }
       record.done()
       break
     }
@@ -445,10 +450,10 @@ describe('when the group goes wrong', () => {
     const second = memberOf(kafka, options)
     await second.ready()
     expect(kafka.groups()[0]?.generation).toBe(generation)
-    const reading = new Reader(second).done
+    const fenced = expect(new Reader(second).done).rejects.toMatchObject({ code: 'FENCED_INSTANCE_ID' })
     await using third = memberOf(kafka, options)
     await third.ready()
-    await expect(reading).rejects.toMatchObject({ code: 'FENCED_INSTANCE_ID' })
+    await fenced
     await second.close()
   })
 
