@@ -77,6 +77,7 @@ export class PullIterator<T> implements AsyncIterableIterator<T, undefined, unde
   }
 
   readonly #onAbort = () => {
+    this.#untilLook = 0 // the next value is not given out, even if it is buffered
     this.#source.wake()
   }
 
