@@ -29,6 +29,8 @@ export interface AccumulatorOptions {
   readonly onLinger: (queue: PartitionQueue, dueAt: number) => void
 }
 
+/** A batch of this size does not linger: waiting for more would gain nothing. */
+const lingerBytes = 1 << 16
 /** What a record takes in a batch beside its key, value and headers, at most. */
 const recordOverhead = 100
 
@@ -125,7 +127,9 @@ export class Accumulator {
   #announce(queue: PartitionQueue, open: Batch, isNew: boolean): void {
     if (queue.isScheduled) return
     const { lingerMs, onWork, onLinger } = this.#options
-    if (lingerMs === 0 || this.#isHurried || queue.hasClosed) onWork(queue)
+    const isLarge = open.sizeInBytes >= lingerBytes
+    if (isLarge) open.dueAt = -Infinity
+    if (lingerMs === 0 || isLarge || this.#isHurried || queue.hasClosed) onWork(queue)
     else if (isNew) onLinger(queue, open.dueAt)
   }
 

@@ -94,7 +94,8 @@ export class PartitionQueue {
   /** The open batch takes no more records. */
   close(): void {
     if (this.#open === undefined) return
-    this.#usualBytes = this.#open.sizeInBytes
+    const bytes = this.#open.sizeInBytes
+    this.#usualBytes = bytes > this.#usualBytes ? bytes : (3 * this.#usualBytes + bytes) >> 2
     this.#closed.push(this.#open)
     this.#open = undefined
   }
