@@ -30,8 +30,8 @@ const bare = join(scratch, 'bare') // no node_modules at all
 let tarball = ''
 const steps = new Steps()
 
-const npx = (tool: string, words: readonly string[], cwd = project): string =>
-  run(join(cwd, 'node_modules', '.bin', tool), words, cwd)
+const npx = (tool: string, words: readonly string[], cwd = project, timeoutMs?: number): string =>
+  run(join(cwd, 'node_modules', '.bin', tool), words, cwd, timeoutMs)
 
 const newProject = (folder: string, dependencies: readonly string[]): void => {
   mkdirSync(folder)
