@@ -84,8 +84,7 @@ export class Dispatcher {
       api: name,
       broker: broker.id,
       client: header.clientId,
-      targets: () =>
-        name === 'Fetch' ? this.#fetchTargets(message, broker) : targetsIn(name, message, namesIn(this.#cluster)),
+      targets: () => (name === 'Fetch' ? this.#fetchTargets(message, broker) : targetsIn(name, message, this.#cluster)),
     })
   }
 
@@ -118,7 +117,7 @@ export class Dispatcher {
   }
 
   async #answered(handler: Handler, request: Request, { errors }: Strike): Promise<Struct | null> {
-    const { name, message, header } = request
+    const { name, message, header, connection } = request
     const version = header.apiVersion
     const nameOf = namesIn(this.#cluster)
     const handle = async (rest: Struct, errorFor?: ErrorFor) =>
@@ -130,6 +129,8 @@ export class Dispatcher {
       const done = await handle(message)
       return done && mark(name, done, errors, nameOf, message, version)
     }
+    // Without an answer there is one way to tell the client.
+    if (name === 'Produce' && message['acks'] === 0) connection.hangUp('a fault struck a produce request with acks=0')
     const { rest, fill } = take(name, message, version, errors, nameOf)
     return fill(rest ? ((await handle(rest)) ?? undefined) : undefined)
   }

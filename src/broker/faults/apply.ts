@@ -2,27 +2,32 @@
 // was answered, corrupts fetched records.
 import { errorCodes, type ErrorName } from '../../protocol/messages/error-table.js'
 import type { ApiName } from '../../protocol/messages/registry.js'
-import { zeroUuid } from '../../protocol/wire/index.js'
 import type { ClusterState } from '../cluster-state.js'
 import type { Rule, Target } from './fault.js'
 import { shapes, type Shape, type Struct, type TopicList } from './shapes.js'
 
 type NameOf = (topicId: string) => string | undefined
 
+/** The names of topics by their ids. */
 export function namesIn(cluster: ClusterState): NameOf {
   return (topicId) => cluster.topicById(topicId)?.name
 }
 
 /** What a request is about, by its own lists. */
-export function targetsIn(api: ApiName, request: Struct, nameOf: NameOf): Target[] {
+export function targetsIn(api: ApiName, request: Struct, cluster: ClusterState): Target[] {
   const { request: lists } = shapes[api]
   if (!lists) return []
+  const nameOf = namesIn(cluster)
+  const all = () => [...cluster.topics.keys()].map((topic) => ({ topic, partition: undefined }))
   if (api === 'DeleteTopics' && isByNames(request)) {
     return (request['topicNames'] as string[]).map((topic) => ({ topic, partition: undefined }))
   }
   // OffsetFetch has its topics in groups from version 8.
   const parts = api === 'OffsetFetch' ? [request, ...(request['groups'] as Struct[])] : [request]
-  return parts.flatMap((part) => targetsOf(lists, part, nameOf))
+  // Null asks for all topics, and so does no topic where there would be nothing to ask for.
+  const asksAll = (list: unknown) =>
+    list === null || (api === 'DescribeTopicPartitions' && (list as unknown[]).length === 0)
+  return parts.flatMap((part) => (asksAll(part[lists.list]) ? all() : targetsOf(lists, part, nameOf)))
 }
 
 /** DeleteTopics up to version 5. */
@@ -32,7 +37,7 @@ function isByNames(request: Struct): boolean {
 
 function targetsOf(lists: TopicList, part: Struct, nameOf: NameOf): Target[] {
   const { list, partitions } = lists
-  return ((part[list] ?? []) as Struct[]).flatMap((topic): Target[] => {
+  return (part[list] as Struct[]).flatMap((topic): Target[] => {
     const name = nameIn(topic, lists, nameOf)
     if (partitions === undefined) return [{ topic: name, partition: undefined }]
     return (topic[partitions] as unknown[]).map((entry) => ({ topic: name, partition: indexIn(entry, lists) }))
@@ -40,9 +45,10 @@ function targetsOf(lists: TopicList, part: Struct, nameOf: NameOf): Target[] {
 }
 
 function nameIn(topic: Struct, { name, id }: TopicList, nameOf: NameOf): string {
-  const topicId = id === undefined ? undefined : topic[id]
-  if (typeof topicId === 'string' && topicId !== zeroUuid) return nameOf(topicId) ?? topicId
-  return (topic[name] ?? '') as string
+  const given = topic[name] as string | null | undefined
+  if (given) return given
+  const topicId = id === undefined ? undefined : (topic[id] as string | undefined)
+  return topicId === undefined ? '' : (nameOf(topicId) ?? '')
 }
 
 function indexIn(entry: unknown, { index }: TopicList): number {
