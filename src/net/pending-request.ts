@@ -2,6 +2,7 @@
 import { abortedError, timeoutError, type KafkaError } from '../errors.js'
 import type { AnyApi } from '../protocol/wire/index.js'
 import type { Deadline } from '../util/deadline.js'
+import { allowManyListeners } from '../util/many-listeners.js'
 
 export interface PendingRequestFields {
   readonly api: AnyApi
@@ -38,6 +39,7 @@ export class PendingRequest {
     this.chunks = chunks
     this.giveUpAt = fields.deadline ? now + fields.deadline.remainingMs() : Infinity
     this.#waiting = fields
+    allowManyListeners(fields.signal)
     fields.signal?.addEventListener('abort', this)
     fields.deadline?.signal?.addEventListener('abort', this)
   }

@@ -1,5 +1,6 @@
 // Happy eyeballs (RFC 8305) for anything: tasks are started one after another, a little apart, and the first to succeed wins.
 import type { Clock, Timer } from '../util/clock.js'
+import { allowManyListeners } from '../util/many-listeners.js'
 
 export interface StaggerOptions<T> {
   readonly clock: Clock
@@ -18,6 +19,8 @@ export function staggered<T>(
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const others = new AbortController()
+    allowManyListeners(others.signal)
+    allowManyListeners(signal)
     const errors: unknown[] = []
     let started = 0
     let isOver = false

@@ -1,6 +1,7 @@
 // One deadline for an operation and everything below it, and waits that end with it. Nested loops take the deadline, not a new timeout.
 import { abortedError, timeoutError } from '../errors.js'
 import type { Clock } from './clock.js'
+import { allowManyListeners } from './many-listeners.js'
 
 /** What every public wait takes. */
 export interface WaitOptions {
@@ -20,6 +21,7 @@ export class Deadline {
     this.clock = clock
     this.timeoutMs = timeoutMs
     this.signal = signal
+    allowManyListeners(signal)
     this.#at = clock.now() + timeoutMs
   }
 

@@ -5,6 +5,7 @@ import { Connection, type ClosedConnection } from '../../net/connection.js'
 import type { AnyApi } from '../../protocol/wire/index.js'
 import { backoffMs } from '../../util/backoff.js'
 import type { Events } from '../../util/events.js'
+import { allowManyListeners } from '../../util/many-listeners.js'
 import { announce, type BrokerEvent, type ClusterEvents } from './events.js'
 import type { ClientConfig } from './options.js'
 
@@ -41,6 +42,7 @@ export class Node {
     this.host = host
     this.port = port
     this.#nodeId = nodeId
+    allowManyListeners(this.#closing.signal)
   }
 
   get nodeId(): number | undefined {

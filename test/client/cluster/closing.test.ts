@@ -83,6 +83,56 @@ describe('closing a cluster', () => {
     await client.close()
   })
 
+  it('T115 one signal may end any number of waits without a warning of Node', async () => {
+    await using server = await FakeServer.start()
+    serveMetadata([server])
+    server.on(Heartbeat, () => new Promise<'silence'>(() => {}))
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    const client = cluster([server, ...Array.from({ length: 20 }, (_, i) => `127.0.0.1:${i + 1}`)])
+    await client.connect(client.deadline(5000))
+    const controller = new AbortController()
+    const { signal } = controller
+    const waits = Array.from({ length: 30 }, (_, i) =>
+      i % 2 === 0
+        ? client.send(1, Heartbeat, heartbeat, { signal })
+        : client.topic('missing', client.deadline(Infinity, signal)),
+    )
+    const outcomes = Promise.allSettled(waits)
+    await until('all were sent', () => server.requestsOf(Heartbeat).length >= 1)
+    controller.abort()
+    for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { code: 'ABORTED' } })
+    await client.close()
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', onWarning)
+    expect(warnings).toEqual([])
+  })
+
+  it('T120 a minute in which nothing can be reached costs few attempts and shows events', async () => {
+    const server = await FakeServer.start()
+    const clock = new ManualClock()
+    serveMetadata([server], { t: { leaders: [[1, 0]] } })
+    const client = cluster([server], { clock, retryBackoffMs: 100, retryBackoffMaxMs: 1000 })
+    await settle(clock, client.topic('t', client.deadline(5000)))
+    await server.close()
+    const counts = { retry: 0, unreachable: 0 }
+    client.events.on('retry', () => counts.retry++)
+    client.events.on('unreachable', () => counts.unreachable++)
+    const started = clock.now()
+    const work = [1, 2, 3].map(() =>
+      client.retry('work', client.deadline(60_000), (deadline) => client.send(1, Heartbeat, heartbeat, { deadline })),
+    )
+    const outcomes = Promise.allSettled(work)
+    await settle(clock, outcomes, 5)
+    for (const outcome of await outcomes) expect(outcome).toMatchObject({ reason: { code: 'TIMEOUT' } })
+    expect(clock.now() - started).toBeLessThan(60_050)
+    expect(counts.unreachable).toBeGreaterThan(10)
+    expect(counts.unreachable).toBeLessThan(160)
+    expect(counts.retry).toBeLessThan(600)
+    await client.close()
+  })
+
   it('T115 a broker that flaps leaves no sockets, timers or listeners behind', async () => {
     await using server = await FakeServer.start()
     const clock = new ManualClock()
@@ -133,12 +183,12 @@ describe('closing a cluster', () => {
 })
 
 /** Moves the clock on in small steps, with time for the sockets in between, until the work is done. */
-async function settle(clock: ManualClock, work: Promise<unknown>): Promise<void> {
+async function settle(clock: ManualClock, work: Promise<unknown>, stepMs = 1): Promise<void> {
   let isDone = false
   const done = work.finally(() => (isDone = true))
   while (!isDone) {
     for (let i = 0; i < 5 && !isDone; i++) await new Promise((resolve) => setImmediate(resolve))
-    if (!isDone) await clock.advance(1)
+    if (!isDone) await clock.advance(stepMs)
   }
   await done
 }
