@@ -13,6 +13,8 @@ import type { LoggedBatch, LogSlice, PartitionLog } from './partition-log.js'
 
 const smallestSegment = 4 << 10
 const largestSegment = 1 << 20
+/** A batch this large is a segment by itself, in the memory that it came in; smaller ones are copied together. */
+const keptFromBytes = 32 << 10
 const indexEveryBytes = 4 << 10
 
 interface Segment {
@@ -30,6 +32,7 @@ export class MemoryLog implements PartitionLog {
   #startOffset = 0
   #endOffset = 0
   #bytes = 0
+  #nextSegment = smallestSegment
 
   get startOffset(): number {
     return this.#startOffset
@@ -43,11 +46,11 @@ export class MemoryLog implements PartitionLog {
     return this.#bytes
   }
 
-  append(batches: Uint8Array): void {
+  append(batches: Buffer): void {
     const segment = this.#segmentFor(batches)
     const { buffer, offsets, positions } = segment
     const from = segment.bytes
-    buffer.set(batches, from)
+    if (buffer !== batches) buffer.set(batches, from)
     const end = from + batches.length
     let at = from
     while (at < end) {
@@ -63,18 +66,19 @@ export class MemoryLog implements PartitionLog {
     this.#bytes += batches.length
   }
 
-  #segmentFor(batches: Uint8Array): Segment {
+  #segmentFor(batches: Buffer): Segment {
     const last = this.#segments[this.#segments.length - 1]
-    if (last !== undefined && last.buffer.length - last.bytes >= batches.length) return last
-    const size = last === undefined ? smallestSegment : Math.min(2 * last.buffer.length, largestSegment)
+    const isKept = batches.length >= keptFromBytes
+    if (!isKept && last !== undefined && last.buffer.length - last.bytes >= batches.length) return last
     const segment: Segment = {
       baseOffset: int64(batches, 0),
-      buffer: Buffer.allocUnsafeSlow(Math.max(size, batches.length)),
+      buffer: isKept ? batches : Buffer.allocUnsafeSlow(Math.max(this.#nextSegment, batches.length)),
       bytes: 0,
       maxTimestamp: -1,
       offsets: [],
       positions: [],
     }
+    if (!isKept) this.#nextSegment = Math.min(2 * this.#nextSegment, largestSegment)
     this.#segments.push(segment)
     return segment
   }

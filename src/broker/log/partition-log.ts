@@ -22,8 +22,8 @@ export interface PartitionLog {
   /** Bytes from startOffset's batch to the end. */
   readonly sizeBytes: number
 
-  /** Adds batches that follow the log's end without overlap; the log copies what it keeps. */
-  append(batches: Uint8Array): void
+  /** Adds batches that follow the log's end without overlap. The log may keep the bytes: they must not change afterwards. */
+  append(batches: Buffer): void
 
   /**
    * The batches from the one that holds `offset`, `maxBytes` at most; the first is given whatever its size if `atLeastOne`.
