@@ -65,3 +65,16 @@ export {
   type StartPosition,
   type TopicPartition,
 } from './client/consumer/index.js'
+export {
+  CommitError,
+  GroupMember,
+  type AssignmentEvent,
+  type AssignorName,
+  type CommitOptions,
+  type CommitOutcome,
+  type CommitPolicy,
+  type CommittedOffset,
+  type GroupMemberEvents,
+  type GroupMemberOptions,
+  type MemberState,
+} from './client/group/index.js'
