@@ -98,8 +98,13 @@ export class Dispatcher {
       (error: unknown) => {
         this.#isPlanned = false
         if ((error as KafkaError).code !== 'TIMEOUT') onFatal(error)
-        // What is left was sent while this was tried; after a timeout the records have theirs.
-        if (this.#dirty.length > 0) this.#plan()
+        // Whoever has still something to send tries again; after a timeout those whose own time is not over.
+        const dirty = this.#dirty
+        this.#dirty = []
+        for (const queue of dirty) {
+          queue.isScheduled = false
+          if (!queue.isEmpty) this.schedule(queue)
+        }
       },
     )
   }

@@ -56,12 +56,6 @@ export class TopicQueue {
     }
   }
 
-  /** The topic is asked for again before it takes more records. */
-  invalidate(): void {
-    this.#view = { topic: this.name, count: 0, available: [] }
-    this.#metadata = undefined
-  }
-
   /** Where a record goes; throws when its own wish cannot be met. */
   choose(partition: number | undefined, key: BytesInput, value: BytesInput): PartitionQueue {
     const chosen = partition ?? this.partitioner.choose(key, value, this.#view)

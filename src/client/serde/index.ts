@@ -1,7 +1,6 @@
 // Typed topics: what producer and consumer need of them.
 export { bytes, float64, int32, int64, json, nullable, rawSerde, string, uuid, type Serde } from './serde.js'
 export {
-  checkTopicName,
   topic,
   topicName,
   type AnyTopic,

@@ -78,7 +78,7 @@ export function topic<K = Bytes, V = Bytes, KeyOut = ReadAs<K>, ValueOut = ReadA
 type ReadAs<In, Absent = never> = Bytes extends In ? Buffer | Absent : In
 
 /** Kafka's rule for topic names. */
-export function checkTopicName(name: unknown): asserts name is string {
+function checkTopicName(name: unknown): asserts name is string {
   if (typeof name === 'string' && /^[a-zA-Z0-9._-]{1,249}$/.test(name) && name !== '.' && name !== '..') return
   throw new UsageError(
     `a topic name is 1-249 of a-z, A-Z, 0-9, '.', '_', '-' (and not '.' or '..'), got ${shown(name)}`,

@@ -1,7 +1,8 @@
 // How long send() may take, and what it says when it could not.
 import { afterEach, describe, expect, it } from 'vitest'
 import { startBroker, type BrokerCluster, type StartBrokerOptions } from '../../../src/broker.js'
-import { Producer, SendError, type ProducerOptions } from '../../../src/index.js'
+import type { SendError } from '../../../src/index.js'
+import { Producer, type ProducerOptions } from '../../../src/index.js'
 import { until } from '../../helpers/until.js'
 
 let kafka: BrokerCluster
@@ -116,6 +117,17 @@ it('T10 a topic that may not be written does not poison the sends to others', as
   await producer.send('b', { value: '1' })
   const asked = kafka.requests.slice(before).filter(({ api }) => api === 'Metadata')
   expect(JSON.stringify(asked)).not.toContain('"a"')
+})
+
+it('a producer that gets no producer id tells why at once, does not hammer the broker, and recovers', async () => {
+  await start()
+  const fault = kafka.faults.add({ api: 'InitProducerId', error: 'CLUSTER_AUTHORIZATION_FAILED' })
+  const error = await failure(producer.send('orders', { value: '0' }))
+  expect(error).toMatchObject({ name: 'AuthorizationError', code: 'CLUSTER_AUTHORIZATION_FAILED', maybeWritten: false })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(fault.hits).toBe(1)
+  fault.remove()
+  expect(await producer.send('orders', { value: '1' })).toMatchObject({ offset: 0 })
 })
 
 describe('bufferBytes', () => {
