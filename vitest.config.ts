@@ -50,6 +50,7 @@ export default defineConfig({
           ...setup,
           name: 'interop',
           include: ['test/interop/**/*.test.ts'],
+          globalSetup: ['scripts/interop-setup.ts'],
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 300_000,
