@@ -79,6 +79,7 @@ async function embedded(): Promise<Nodes> {
 
 export class Cluster {
   readonly #nodes: () => Nodes
+  readonly #down = new Set<number>()
 
   constructor(nodes: () => Nodes) {
     this.#nodes = nodes
@@ -97,12 +98,25 @@ export class Cluster {
     return { brokers: this.brokers, logger: 'silent', retryBackoffMs: 20 } as const
   }
 
-  kill(id: number): Promise<void> {
-    return this.#nodes().kill(id)
+  /** As `kill -9`; what was written stays. */
+  async kill(...ids: number[]): Promise<void> {
+    for (const id of ids) this.#down.add(id)
+    await Promise.all(ids.map((id) => this.#nodes().kill(id)))
   }
 
-  start(id: number): Promise<void> {
-    return this.#nodes().start(id)
+  /** Starts what was killed, and waits until all brokers are there again. */
+  async startAgain(): Promise<void> {
+    const ids = [...this.#down]
+    this.#down.clear()
+    await Promise.all(ids.map((id) => this.#nodes().start(id)))
+    await until(
+      'every broker knows all brokers',
+      async () => {
+        const answers = await Promise.all(this.nodeIds.map((id) => this.#ask(Metadata, 12, { topics: [] }, id)))
+        return answers.every(({ brokers }) => brokers.length === this.nodeIds.length)
+      },
+      waitMs,
+    )
   }
 
   /** A name that no other test has. */
@@ -147,12 +161,20 @@ export class Cluster {
   }
 
   async leaderOf(topic: string, partition: number): Promise<number> {
-    const found = await until(`${topic}-${partition} has a leader`, async () => {
-      const answer = await this.#metadata(topic)
-      const leader = answer?.partitions.find(({ partitionIndex }) => partitionIndex === partition)?.leaderId
-      return leader !== undefined && leader >= 0 ? { leader } : undefined
-    })
-    return found.leader
+    const found = await until(
+      `${topic}-${partition} has a leader`,
+      async () => {
+        const { leaderId = -1 } = (await this.#partition(topic, partition)) ?? {}
+        return leaderId >= 0 ? { leaderId } : undefined
+      },
+      waitMs,
+    )
+    return found.leaderId
+  }
+
+  /** The brokers that have everything of a partition. */
+  async inSync(topic: string, partition: number): Promise<number[]> {
+    return (await this.#partition(topic, partition))?.isrNodes ?? []
   }
 
   // ---- what is really there
@@ -276,6 +298,10 @@ export class Cluster {
         until(`${what} at broker ${id}`, async () => holds(await this.#metadata(topic, id)), waitMs),
       ),
     )
+  }
+
+  async #partition(topic: string, partition: number) {
+    return (await this.#metadata(topic))?.partitions.find(({ partitionIndex }) => partitionIndex === partition)
   }
 
   async #metadata(name: string, id?: number): Promise<TopicAnswer | undefined> {
