@@ -50,6 +50,8 @@ export class Connection {
   #nextCorrelationId: number
   #lastUsedAt: number
   #state: ConnectionState = { stage: 'handshake' }
+  /** Closed in favour of another connection: what comes later was not sent, and may go there. */
+  #wasDrained = false
 
   /** Dials, negotiates versions, authenticates. Rejects with ConnectionError, ABORTED, or what the broker refused with. */
   static async open(options: ConnectionOptions): Promise<Connection> {
@@ -177,8 +179,10 @@ export class Connection {
     reject: (error: unknown) => void,
   ): void {
     const { stage } = this.#state
-    if (stage === 'draining' || stage === 'closed')
-      throw this.#isClosedHere ? closedHere(this.where, api.name) : notSent(this.where, api, this.#failure)
+    if (stage === 'draining' || stage === 'closed') {
+      const isFinal = this.#isClosedHere && !this.#wasDrained
+      throw isFinal ? closedHere(this.where, api.name) : notSent(this.where, api, this.#failure)
+    }
     const { deadline, signal, timeoutMs = this.#options.requestTimeoutMs } = options
     if (signal?.aborted) throw abortedError(signal, api.name)
     deadline?.check(api.name)
@@ -311,6 +315,7 @@ export class Connection {
 
   /** Takes no more requests and closes as soon as those sent are answered. */
   drain(): void {
+    if (this.#state.stage !== 'closed') this.#wasDrained = true
     this.#on({ kind: 'drain' })
     if (this.inFlight === 0) this.#on({ kind: 'idle' })
   }

@@ -158,6 +158,16 @@ describe('a connection', () => {
     expect(closed).toEqual([{ error: undefined, lostRequests: 1 }])
   })
 
+  it('T07 a request that comes when the connection was drained and is closed may be tried again on another', async () => {
+    await using server = await FakeServer.start()
+    const connection = await open(server)
+    connection.drain()
+    expect(connection.isOpen).toBe(false)
+    const late = connection.send(Heartbeat, heartbeat)
+    await expect(late).rejects.toMatchObject({ code: 'CONNECTION_FAILED', retriable: true })
+    await connection.close()
+  })
+
   it('drains: takes no more, and closes after the last answer', async () => {
     await using server = await FakeServer.start()
     const gate = new Deferred<void>()
