@@ -10,6 +10,7 @@ export default tseslint.config(
       'dist',
       'coverage',
       '.kafka',
+      '.interop',
       '.ci/out',
       'bench/node_modules',
       'bench/results',

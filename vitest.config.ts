@@ -21,7 +21,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [...integration, 'test/interop/**', 'test/package/**'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {
@@ -30,7 +30,7 @@ export default defineConfig({
           name: 'integration',
           include: integration,
           env: { OTTLA_KAFKA: 'embedded' },
-          testTimeout: 30_000,
+          testTimeout: 60_000,
         },
       },
       {
