@@ -23,6 +23,8 @@ export interface NodeContext {
 interface Channel {
   connection: Connection | undefined
   opening: Promise<Connection> | undefined
+  /** Should the connection break, then nothing is dialled before: a broker that accepts and breaks must not be dialled in a loop. */
+  retryAt: number
 }
 
 export class Node {
@@ -82,7 +84,7 @@ export class Node {
     const open = this.openConnection(name)
     if (open) return Promise.resolve(open)
     let channel = this.#channels.get(name)
-    if (!channel) this.#channels.set(name, (channel = { connection: undefined, opening: undefined }))
+    if (!channel) this.#channels.set(name, (channel = { connection: undefined, opening: undefined, retryAt: 0 }))
     return (channel.opening ??= this.#open(channel))
   }
 
@@ -102,7 +104,7 @@ export class Node {
       const pauseMs = this.#retryAt - clock.now()
       if (pauseMs > 0) await clock.sleep(pauseMs, signal)
       if (signal.aborted) throw this.#closed()
-      this.#retryAt = clock.now() + backoffMs(this.#backoff, this.#failures + 1)
+      channel.retryAt = clock.now() + backoffMs(this.#backoff, this.#failures + 1)
       const clusterId = this.#context.clusterId()
       const connection = await Connection.open({
         host: this.host,
@@ -150,6 +152,7 @@ export class Node {
   #onClose(channel: Channel, { error, lostRequests }: ClosedConnection): void {
     if (channel.connection?.isOpen === false) channel.connection = undefined
     if (!error || this.#isRetired) return
+    this.#retryAt = Math.max(this.#retryAt, channel.retryAt)
     const { config, events, onTrouble } = this.#context
     config.logger.debug(`disconnected: ${error.message}`, { ...this.#event(), lostRequests })
     if (lostRequests === 0) return

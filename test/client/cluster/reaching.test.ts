@@ -186,6 +186,26 @@ describe('reaching the cluster', () => {
     await client.close()
   })
 
+  it('a further socket to a broker that can be reached is not waited for: the pause is for those that break', async () => {
+    await using server = await FakeServer.start()
+    const clock = new ManualClock()
+    serveMetadata([server])
+    let isBroken = true
+    server.on(Heartbeat, () => (isBroken ? 'disconnect' : { errorCode: 0 }))
+    const client = cluster([server], { clock })
+    await client.connect(client.deadline(5000))
+    await expect(client.send(1, Heartbeat, heartbeat, { channel: 'coordinator' })).rejects.toThrow(/connection/)
+    expect(server.accepted).toBe(2)
+    isBroken = false
+    const again = client.send(1, Heartbeat, heartbeat, { channel: 'coordinator' })
+    await clock.advance(1)
+    expect(server.accepted).toBe(2)
+    await clock.advance(100)
+    await again
+    expect(server.accepted).toBe(3)
+    await client.close()
+  })
+
   it('requests of different channels do not share a socket', async () => {
     await using server = await FakeServer.start()
     serveMetadata([server])
