@@ -3,13 +3,19 @@
 import { isKafkaError, RecordError } from '../../errors.js'
 import { zeroUuid } from '../../protocol/wire/index.js'
 import type { AnyRecord, FeedSource } from './consumer-record.js'
-import type { Fetcher } from './fetcher.js'
 import { PartitionQueue } from './partition-queue.js'
 import { nameOf, type Position, type StartPosition } from './positions.js'
 
 /** What marks a partition as asked for by one request; a partition that has another by the time of the answer drops it. */
 export interface Flight {
   readonly fetchOffset: number
+}
+
+/** The fetcher that a partition is with, as far as the partition's placement sees it. */
+export interface Home {
+  readonly nodeId: number
+  readonly partitions: Set<PartitionFeed>
+  schedule(): void
 }
 
 export interface PendingReset {
@@ -45,7 +51,7 @@ export class PartitionFeed {
   /** The last answer can only be acted on when everything before it was given out: fetch again then. */
   isDrainedFirst = false
 
-  fetcher: Fetcher | undefined
+  fetcher: Home | undefined
   topicId = zeroUuid
   currentLeaderEpoch = -1
   flight: Flight | undefined

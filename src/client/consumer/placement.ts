@@ -9,7 +9,7 @@ import { outcomeOf } from './fetch-reactions.js'
 import type { FetchAnswer, PartitionAnswer } from './fetch-request.js'
 import { Fetcher, type FetchConfig, type FetcherHost } from './fetcher.js'
 import type { FoundOffset, OffsetLookup, OffsetQuestion } from './offset-lookup.js'
-import type { PartitionFeed } from './partition-feed.js'
+import type { Home, PartitionFeed } from './partition-feed.js'
 import type { OutOfRangePolicy, StartPosition, TopicPartition } from './positions.js'
 
 export interface PositionResetEvent extends TopicPartition {
@@ -201,7 +201,7 @@ export class Placement implements FetcherHost {
     this.#timer = undefined
     const now = this.clock.now()
     let earliest = Infinity
-    const byLeader = new Map<Fetcher, PartitionFeed[]>()
+    const byLeader = new Map<Home, PartitionFeed[]>()
     for (const partition of this.#partitions) {
       if (partition.isSettled || partition.isLocating) continue
       if (partition.retryAt <= now) {

@@ -66,13 +66,6 @@ export const outOfRangePolicy: Check<OutOfRangePolicy> = (value, fail) =>
     ? value
     : fail(`'beginning', 'end', 'nearest', 'error' or ${agoText}`)
 
-/** A position in words, for errors and events. */
-export function describePosition(position: StartPosition): string {
-  if (typeof position === 'string') return `the ${position}`
-  if (typeof position === 'number') return `offset ${position}`
-  return position instanceof Date ? position.toISOString() : `${position.ago} ago`
-}
-
 export function nameOf({ topic, partition }: TopicPartition): string {
   return `${topic}-${partition}`
 }

@@ -3,7 +3,6 @@ export {
   api,
   message,
   type AnyApi,
-  type Api,
   type Message,
   type RequestInput,
   type RequestOf,
@@ -33,5 +32,5 @@ export {
 } from './field.js'
 export { int64Max, malformed, Reader } from './reader.js'
 export { zeroUuid } from './uuid.js'
-export { everyVersion, includes, noVersion, parseVersions, type Versions } from './versions.js'
+export { everyVersion, includes, parseVersions, type Versions } from './versions.js'
 export { Writer } from './writer.js'

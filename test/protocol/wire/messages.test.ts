@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   array,
   bytes,
+  float64,
   int32,
   int64,
   int64Max,
@@ -10,6 +11,7 @@ import {
   records,
   string,
   struct,
+  uint16,
   uuid,
   Writer,
   zeroUuid,
@@ -136,5 +138,24 @@ describe('uuids', () => {
     const declared = message({ name: 'Id', versions: '0', flexible: 'none', fields: { id: uuid } })
     expect(written(declared, 0, { id: zeroUuid })).toEqual(Buffer.alloc(16))
     expect(() => written(declared, 0, { id: 'short' })).toThrow(/UUID/)
+  })
+})
+
+describe('numbers of the kinds that only few messages have', () => {
+  const numbers = message({
+    name: 'Numbers',
+    versions: '0',
+    flexible: 'none',
+    fields: { port: uint16, ratio: float64 },
+  })
+
+  it.each([
+    { port: 0, ratio: 0.1 },
+    { port: 65_535, ratio: -1.5e-300 },
+  ])('a uint16 and a float64 are written big-endian and read back: $port, $ratio', (value) => {
+    const bytes = written(numbers, 0, value)
+    expect(bytes.readUInt16BE(0)).toBe(value.port)
+    expect(bytes.readDoubleBE(2)).toBe(value.ratio)
+    expect(numbers.read(new Reader(bytes), 0)).toEqual(value)
   })
 })
