@@ -1,7 +1,6 @@
 // Every record between send() and its outcome: written into its partition's batch at once, or waiting for room or for its topic's
 // partitions. Owns the budget, lingering and the delivery deadline; sends nothing.
-import { isKafkaError, KafkaError, UsageError } from '../../errors.js'
-import { errorByName, toKafkaError } from '../../protocol/messages/error-table.js'
+import { isKafkaError, KafkaError } from '../../errors.js'
 import { BatchBuilder, type BytesInput, type HeadersInput } from '../../protocol/records/batch-builder.js'
 import { Deadline } from '../../util/deadline.js'
 import type { Timer } from '../../util/clock.js'
@@ -13,6 +12,7 @@ import { Entry } from './entry.js'
 import { PartitionQueue } from './partition-queue.js'
 import type { PartitionWindow } from './partition-window.js'
 import { partitionerOf, type PartitionerName, type PartitionFunction } from './partitioners/index.js'
+import { ofTopic, tooLarge, toSendFailure } from './record-errors.js'
 import { withOutcome } from './send-error.js'
 import { TopicQueue } from './topic-queue.js'
 
@@ -389,25 +389,4 @@ function roughSize(key: BytesInput, value: BytesInput, headers: HeadersInput | u
 function roughLength(bytes: BytesInput): number {
   if (bytes === null) return 0
   return typeof bytes === 'string' ? bytes.length * 3 : bytes.length
-}
-
-function tooLarge(topic: string, bytes: number, limit: number): UsageError {
-  return new UsageError(
-    `a record of ${bytes} bytes for ${topic} is larger than bufferBytes (${limit})`,
-    'MESSAGE_TOO_LARGE',
-  )
-}
-
-/** The topic's error for one record: what the metadata holds is shared and stays as it is. */
-function ofTopic(error: KafkaError, topic: string): KafkaError {
-  const known = errorByName(error.code)
-  if (known === undefined)
-    return new KafkaError(error.message, { code: error.code, retriable: error.retriable, cause: error })
-  return toKafkaError(known.code, { what: 'send', topic, cause: error })
-}
-
-function toSendFailure(error: unknown, topic: string): KafkaError {
-  if (isKafkaError(error)) return error
-  const why = error instanceof Error ? error.message : String(error)
-  return new UsageError(`the record for ${topic} cannot be sent: ${why}`, 'INVALID_ARGUMENT', error)
 }
