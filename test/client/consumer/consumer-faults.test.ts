@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { BrokerCluster } from '../../../src/broker/broker-cluster.js'
 import type { Consumer, PositionResetEvent } from '../../../src/client/consumer/index.js'
@@ -15,9 +14,11 @@ import {
   reader,
   requester,
   take,
+  turns,
   until,
   values,
 } from './consumer-helpers.js'
+import { ManualClock } from '../../helpers/manual-clock.js'
 import { craft, damaged, range } from './crafted-batch.js'
 
 const at = (partition: number) => ({ topic: 'orders', partition })
@@ -69,14 +70,19 @@ describe('what cannot be read', () => {
   test('T38 without a seek the error comes again, at the pace of the backoff and not at full speed', async () => {
     await using kafka = await brokerWith({ orders: 1 })
     putInLog(kafka, [damaged(craft({ base: 0, offsets: [0] }))])
-    await using consumer = reader(kafka, { retryBackoffMs: 20, retryBackoffMaxMs: 40 })
+    const clock = new ManualClock()
+    await using consumer = reader(kafka, { retryBackoffMs: 1000, retryBackoffMaxMs: 1000, clock })
     const retries = retriesOf(consumer)
-    const from = performance.now()
-    for (let i = 0; i < 5; i++)
-      await expect(take(consumer, 1)).rejects.toMatchObject({ code: 'CORRUPT_MESSAGE', offset: 0 })
-    expect(performance.now() - from).toBeGreaterThan(4 * 16)
-    expect(retries).toEqual(Array(5).fill('CORRUPT_MESSAGE'))
-    expect(fetches(kafka).length).toBeLessThan(12)
+    const corrupt = { code: 'CORRUPT_MESSAGE', offset: 0 }
+    await expect(take(consumer, 1)).rejects.toMatchObject(corrupt)
+    for (let i = 1; i < 4; i++) {
+      const again = expect(take(consumer, 1)).rejects.toMatchObject(corrupt)
+      await turns(50)
+      expect(retries.length).toBe(i)
+      await clock.advance(1200)
+      await again
+    }
+    expect(retries).toEqual(Array(4).fill('CORRUPT_MESSAGE'))
   })
 
   test('T38 bytes damaged on the way are fetched again and come through', async () => {
@@ -311,27 +317,38 @@ describe('fetch sessions and the rate of requests', () => {
     await waiting
   })
 
-  test('T49 an idle consumer asks each broker about once per maxWaitMs', async () => {
-    await using kafka = await brokerWith({ orders: 4 })
-    await using consumer = reader(kafka, { maxWaitMs: 100 })
+  test('T49 an idle consumer asks each broker once per maxWaitMs', async () => {
+    await using kafka = await brokerWith({ orders: 4 }, { brokers: 2 })
+    await using consumer = reader(kafka, { maxWaitMs: 20_000 })
     const records = consumer.records()
     const next = records.next()
-    await until(() => fetches(kafka).length > 0)
-    await sleep(350)
-    expect(fetches(kafka).length).toBeLessThanOrEqual(5)
+    for (let asked = 2; asked <= 8; asked += 2) {
+      await until(() => fetches(kafka).length >= asked)
+      await turns(50)
+      expect(fetches(kafka).length).toBe(asked)
+      kafka.clock.advance(20_000)
+    }
     await records.return!()
     await next
   })
 
   test('T49 with all partitions in error requests go by the backoff', async () => {
     await using kafka = await brokerWith({ orders: 2 })
-    kafka.faults.add({ api: 'Fetch', topic: 'orders', error: 'NOT_LEADER_OR_FOLLOWER' })
-    await using consumer = reader(kafka, { retryBackoffMs: 50, retryBackoffMaxMs: 50 })
+    const fault = kafka.faults.add({ api: 'Fetch', topic: 'orders', error: 'NOT_LEADER_OR_FOLLOWER' })
+    const clock = new ManualClock()
+    await using consumer = reader(kafka, { retryBackoffMs: 1000, retryBackoffMaxMs: 1000, clock })
     const records = consumer.records()
     const next = records.next()
-    await until(() => fetches(kafka).length > 0)
-    await sleep(300)
-    expect(fetches(kafka).length).toBeLessThanOrEqual(17)
+    await until(() => fault.hits === 1)
+    for (let i = 0; i < 3; i++) {
+      await turns(50)
+      const before = fault.hits
+      await turns(50)
+      expect(fault.hits).toBe(before)
+      await clock.advance(1200)
+      await until(() => fault.hits > before)
+      expect(fault.hits).toBeLessThanOrEqual(before + 2)
+    }
     await records.return!()
     await next
   })

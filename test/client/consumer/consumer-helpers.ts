@@ -98,3 +98,8 @@ export const numbered = (from: number, to: number): string[] =>
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve))
 }
+
+/** Lets the event loop turn so many times: whatever is under way on loopback has arrived then. */
+export async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
+}
