@@ -152,7 +152,7 @@ export async function createTopics(
       for (const answer of response?.topics ?? []) {
         const job = open.find(({ item }) => item.topic === answer.name)
         const { errorCode, name: topic, errorMessage: brokerMessage } = answer
-        if (errorCode === 0) job?.done(createdFrom(answer))
+        if (errorCode === 0) job?.done(createdFrom(answer, validateOnly))
         else job?.refused(errorCode, what, transientAtController, { topic, brokerMessage })
       }
     },
@@ -180,10 +180,11 @@ function createRequest({ topic, partitions, replicationFactor, assignments: chos
   }
 }
 
-function createdFrom(answer: ResponseOf<typeof CreateTopics>['topics'][number]): CreatedTopic {
+function createdFrom(answer: ResponseOf<typeof CreateTopics>['topics'][number], validateOnly: boolean): CreatedTopic {
   const { topicId, numPartitions, replicationFactor } = answer
   return {
-    topicId: topicId === zeroUuid ? null : topicId,
+    // Kafka gives an id out for what it only checked, too.
+    topicId: validateOnly || topicId === zeroUuid ? null : topicId,
     partitionCount: numPartitions < 0 ? null : numPartitions,
     replicationFactor: replicationFactor < 0 ? null : replicationFactor,
   }
