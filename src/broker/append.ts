@@ -8,6 +8,7 @@ import {
   validateBatch,
   type RecordBatch,
 } from '../protocol/records/index.js'
+import { batchHeaderSize, batchLengthAt, int32, lengthOverhead, magicAt } from '../protocol/records/layout.js'
 import type { ProducerBatch } from './log/producer-states.js'
 import type { Partition } from './topic.js'
 
@@ -27,8 +28,9 @@ export function refusedAppend(
   errorCode: number,
   errorMessage: string | null = null,
   recordErrors = noRecordErrors,
+  logStartOffset = -1,
 ): AppendResult {
-  return { errorCode, baseOffset: -1, logAppendTimeMs: -1, logStartOffset: -1, recordErrors, errorMessage }
+  return { errorCode, baseOffset: -1, logAppendTimeMs: -1, logStartOffset, recordErrors, errorMessage }
 }
 
 /**
@@ -44,7 +46,9 @@ export function append(partition: Partition, bytes: Buffer | null, now: number):
       batchIndex: bad.batchIndex,
       batchIndexErrorMessage: bad.message,
     }))
-    return refusedAppend(errorCodes[code], message, recordErrors)
+    // As in Kafka: what is refused before the log looks at it does not know the log's start.
+    const isEarly = code === 'CORRUPT_MESSAGE' || code === 'MESSAGE_TOO_LARGE' || !isOneBatch(bytes)
+    return refusedAppend(errorCodes[code], message, recordErrors, isEarly ? -1 : log.startOffset)
   }
   const { batch } = validated
   if (batch.isTransactional) {
@@ -56,7 +60,7 @@ export function append(partition: Partition, bytes: Buffer | null, now: number):
   if (producer) {
     producers.expire(now, settings.producerExpirationMs)
     const verdict = producers.check(producer, `${source.topic}-${source.partition}`)
-    if (verdict.kind === 'refused') return refusedAppend(verdict.code, verdict.message)
+    if (verdict.kind === 'refused') return refusedAppend(verdict.code, verdict.message, noRecordErrors, log.startOffset)
     if (verdict.kind === 'duplicate') return appended(verdict.baseOffset, verdict.timestamp, log.startOffset)
   }
 
@@ -71,7 +75,7 @@ export function append(partition: Partition, bytes: Buffer | null, now: number):
   patchForAppend(kept, baseOffset, leaderEpoch, { isLogAppendTime, maxTimestamp })
   log.append(kept)
   const logAppendTimeMs = isLogAppendTime ? now : -1
-  if (producer) producers.appended({ ...producer, timestamp: logAppendTimeMs }, baseOffset, now)
+  if (producer) producers.appended({ ...producer, timestamp: maxTimestamp }, baseOffset, now)
   partition.changed()
   return appended(baseOffset, logAppendTimeMs, log.startOffset)
 }
@@ -79,6 +83,11 @@ export function append(partition: Partition, bytes: Buffer | null, now: number):
 function appended(baseOffset: number, logAppendTimeMs: number, logStartOffset: number): AppendResult {
   const recordErrors = noRecordErrors
   return { errorCode: errorCodes.NONE, baseOffset, logAppendTimeMs, logStartOffset, recordErrors, errorMessage: null }
+}
+
+function isOneBatch(bytes: Buffer | null): boolean {
+  if (bytes === null || bytes.length < batchHeaderSize || bytes[magicAt] !== 2) return false
+  return int32(bytes, batchLengthAt) + lengthOverhead === bytes.length
 }
 
 function producerOf(batch: RecordBatch): ProducerBatch | undefined {

@@ -44,6 +44,9 @@ function topicTarget(cluster: ClusterState, name: string): ConfigTarget {
 
 function brokerTarget(cluster: ClusterState, brokerId: number, name: string): ConfigTarget {
   if (name !== '' && name !== String(brokerId)) {
+    if (!/^-?\d+$/.test(name)) {
+      throw new Refused(errorCodes.INVALID_REQUEST, `Broker id must be an integer, but it is: ${name}`)
+    }
     const message = `Unexpected broker id, expected ${brokerId} or empty string, but received ${name}`
     throw new Refused(errorCodes.INVALID_REQUEST, message)
   }
@@ -73,7 +76,7 @@ export function checkTexts(
   for (const [name, text] of texts) {
     const definition = knownConfig(view, name)
     if (definition.readOnly && before.get(name) !== text) {
-      throw new Refused(errorCodes.INVALID_REQUEST, `Cannot update these configs dynamically: Set(${name})`)
+      throw new Refused(errorCodes.INVALID_REQUEST, `Cannot update these configs dynamically: [${name}]`)
     }
     try {
       parseConfig(definition, text)
@@ -87,6 +90,6 @@ export function checkTexts(
 /** Throws Refused. */
 export function knownConfig(view: ConfigView, name: string): ConfigDefinition {
   const definition = view.definition(name)
-  if (!definition) throw new Refused(errorCodes.INVALID_CONFIG, `Unknown config name: ${name}`)
+  if (!definition) throw new Refused(errorCodes.INVALID_CONFIG, `Unknown ${view.kind} config name: ${name}`)
   return definition
 }

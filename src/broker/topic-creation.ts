@@ -66,7 +66,7 @@ export function requireOneReplica(cluster: ClusterState, replicas: number): void
   if (replicas === 1 && alive > 0) return
   const message =
     replicas > alive
-      ? `Unable to replicate the partition ${replicas} time(s): The target replication factor of ${replicas} cannot be reached because only ${alive} broker(s) are registered.`
+      ? `Unable to replicate the partition ${replicas} time(s): The target replication factor of ${replicas} cannot be reached because only ${alive} broker(s) are registered or some brokers have all their log directories cordoned.`
       : `This broker keeps one replica of a partition, not ${replicas}.`
   throw new Refused(errorCodes.INVALID_REPLICATION_FACTOR, message)
 }
@@ -147,15 +147,14 @@ export function validateTopicTexts(cluster: ClusterState, _topic: string, texts:
   }
 }
 
-/** Creates a topic with the broker's defaults; the error code if it cannot be. */
-export function createByName(cluster: ClusterState, name: string): number {
+/** Creates a topic with the broker's defaults, if that is possible. */
+export function createByName(cluster: ClusterState, name: string): void {
   try {
     const topic: NewTopic = { name, numPartitions: -1, replicationFactor: -1, assignments: [], configs: [] }
     const { partitions, texts } = planTopic(cluster, topic)
     cluster.createTopic(name, partitions, texts)
-    return errorCodes.NONE
   } catch (error) {
-    if (error instanceof Refused) return error.code
-    throw error
+    if (!(error instanceof Refused)) throw error
+    cluster.log('info', `topic ${name} was asked for but not created: ${error.message}`)
   }
 }

@@ -81,9 +81,12 @@ describe('versions', () => {
     await using client = await WireClient.open(kafka.brokers[0]!)
     const code = async (more: object) => (await client.send(ApiVersions, { ...software, ...more })).errorCode
     expect(await code({ clientSoftwareName: 'no spaces' })).toBe(errorCodes.INVALID_REQUEST)
-    expect(await code({ clusterId: 'another' })).toBe(errorCodes.REBOOTSTRAP_REQUIRED)
-    expect(await code({ nodeId: 9 })).toBe(errorCodes.REBOOTSTRAP_REQUIRED)
-    expect(await code({ nodeId: 1 })).toBe(0)
+    expect(await code({ clusterId: 'another' })).toBe(errorCodes.INVALID_REQUEST)
+    expect(await code({ nodeId: 1 })).toBe(errorCodes.INVALID_REQUEST)
+    const { clusterId } = await client.send(Metadata, { topics: [] })
+    expect(await code({ clusterId: 'another', nodeId: 1 })).toBe(errorCodes.REBOOTSTRAP_REQUIRED)
+    expect(await code({ clusterId, nodeId: 9 })).toBe(errorCodes.REBOOTSTRAP_REQUIRED)
+    expect(await code({ clusterId, nodeId: 1 })).toBe(0)
   })
 })
 

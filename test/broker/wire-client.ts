@@ -47,6 +47,10 @@ export class WireClient {
     this.post(api, request, version)
     const correlationId = this.#correlationId
     return new Promise((resolve, reject) => {
+      if (this.socket.destroyed) {
+        reject(new Error('closed'))
+        return
+      }
       const read = (frame: Buffer) => {
         const reader = new Reader(frame)
         const answered = readCorrelationId(reader)

@@ -36,6 +36,10 @@ export class ConfigView {
     this.#parent = parent
   }
 
+  get kind(): 'topic' | 'broker' {
+    return this.#parent ? 'topic' : 'broker'
+  }
+
   get definitions(): Iterable<ConfigDefinition> {
     return this.#definitions.values()
   }
@@ -44,20 +48,19 @@ export class ConfigView {
     return this.#definitions.get(name)
   }
 
-  /** Every place that gives the config a value, the one that counts first. */
+  /** Every place that gives the config a value, the one that counts first; as Kafka lists them, only the first synonym's default. */
   synonyms(name: string): readonly Synonym[] {
-    const definition = this.#known(name)
+    const { default: byDefault, brokerSynonyms } = this.#known(name)
     const own = this.#set(name)
-    if (!this.#parent || !definition.brokerSynonyms?.length) {
-      return definition.default === null
-        ? own
-        : [...own, { name, text: definition.default, source: configSource.default }]
-    }
     const parent = this.#parent
-    const inherited = definition.brokerSynonyms.map((synonym) => parent.synonyms(synonym.name))
-    const isDefault = ({ source }: Synonym) => source === configSource.default
-    const found = inherited.flat()
-    return [...own, ...found.filter((synonym) => !isDefault(synonym)), ...found.filter(isDefault)]
+    if (!parent || !brokerSynonyms) {
+      return byDefault === null ? own : [...own, { name, text: byDefault, source: configSource.default }]
+    }
+    const inherited = brokerSynonyms.flatMap((synonym) => parent.#set(synonym.name))
+    const [first] = brokerSynonyms
+    const text = first ? (parent.#known(first.name).default ?? undefined) : undefined
+    const last = first && text !== undefined ? [{ name: first.name, text, source: configSource.default }] : []
+    return [...own, ...inherited, ...last]
   }
 
   #set(name: string): Synonym[] {
@@ -69,7 +72,8 @@ export class ConfigView {
 
   text(name: string): string | null {
     const first = this.synonyms(name)[0]
-    if (!first || first.text === null) return null
+    if (!first) return this.#known(name).default
+    if (first.text === null) return null
     const factor = this.#known(name).brokerSynonyms?.find((synonym) => synonym.name === first.name)?.factor ?? 1
     return factor === 1 ? first.text : String(Number(first.text) * factor)
   }
@@ -108,7 +112,7 @@ export class ConfigView {
 
   #known(name: string): ConfigDefinition {
     const definition = this.#definitions.get(name)
-    if (!definition) throw new InvalidConfig(`Unknown config name: ${name}`)
+    if (!definition) throw new InvalidConfig(`Unknown topic config name: ${name}`)
     return definition
   }
 }

@@ -58,7 +58,7 @@ function parse(type: ConfigType, text: string, fail: (why: string) => never): Co
       return text === '' || Number.isNaN(number) ? fail('Not a number of type DOUBLE') : number
     }
     case 'list':
-      return text === '' ? [] : text.split(',').map((item) => item.trim())
+      return text === '' ? [] : [...new Set(text.split(',').map((item) => item.trim()))]
     case 'string':
     case 'class':
     case 'password':
@@ -87,7 +87,6 @@ export function oneOf(...allowed: readonly string[]) {
 export function listOf(...allowed: readonly string[]) {
   return (value: ConfigValue) => {
     const items = value as readonly string[]
-    if (new Set(items).size < items.length) return `Configuration has duplicate values`
     return items.every((item) => allowed.includes(item)) ? undefined : `String must be one of: ${allowed.join(', ')}`
   }
 }

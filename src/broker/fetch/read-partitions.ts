@@ -63,6 +63,7 @@ function readOne(
     logStartOffset: log.startOffset,
   }
   const divergingEpoch = divergence(fetch, partition)
+  if (divergingEpoch === 'unknown') return failed(fetch, errorCodes.OFFSET_OUT_OF_RANGE, partition)
   if (divergingEpoch) return { ...found, divergingEpoch, chunks: noChunks, bytes: 0 }
   if (fetch.fetchOffset < log.startOffset || fetch.fetchOffset > log.endOffset) {
     return failed(fetch, errorCodes.OFFSET_OUT_OF_RANGE, partition)
@@ -90,9 +91,9 @@ function failed(fetch: PartitionFetch, errorCode: number, partition: Partition |
 function divergence(
   { lastFetchedEpoch, fetchOffset }: PartitionFetch,
   { epochs, log }: Partition,
-): { epoch: number; endOffset: number } | undefined {
+): { epoch: number; endOffset: number } | 'unknown' | undefined {
   if (lastFetchedEpoch < 0) return undefined
   const end = epochs.endOf(lastFetchedEpoch, log.endOffset)
-  if (end.epoch < 0) return undefined
+  if (end.epoch < 0) return 'unknown'
   return end.epoch < lastFetchedEpoch || end.endOffset < fetchOffset ? end : undefined
 }

@@ -23,7 +23,11 @@ export function apiVersionsHandler(handlers: readonly Handler[]): Handler {
         return { errorCode: errorCodes.INVALID_REQUEST, apiKeys: [] }
       }
     }
-    // KIP-1242: the client wanted another cluster or broker than the one that answers at this address.
+    // KIP-1242: both or neither.
+    if ((request.clusterId === null) !== (request.nodeId === -1)) {
+      return { errorCode: errorCodes.INVALID_REQUEST, apiKeys: [] }
+    }
+    // The client wanted another cluster or broker than the one that answers at this address.
     const isOther =
       (request.clusterId !== null && request.clusterId !== cluster.clusterId) ||
       (request.nodeId !== -1 && request.nodeId !== broker.id)

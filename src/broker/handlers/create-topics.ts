@@ -2,14 +2,24 @@
 // (INVALID_REPLICATION_FACTOR otherwise).
 import { CreateTopics } from '../../protocol/messages/create-topics.js'
 import { errorCodes } from '../../protocol/messages/error-table.js'
-import { zeroUuid } from '../../protocol/wire/index.js'
 import type { ClusterState } from '../cluster-state.js'
+import { randomUuid } from '../identity.js'
 import { planTopic, Refused, type NewTopic } from '../topic-creation.js'
 import { handler } from './handler.js'
+
+const mostPartitionsPerRequest = 10_000
 
 export const createTopicsHandler = handler(CreateTopics, (request, { cluster }) => {
   const times = new Map<string, number>()
   for (const { name } of request.topics) times.set(name, (times.get(name) ?? 0) + 1)
+  const partitions = request.topics.reduce((sum, { numPartitions, assignments }) => {
+    return sum + Math.max(1, numPartitions, assignments.length)
+  }, 0)
+  if (partitions > mostPartitionsPerRequest) {
+    const message = 'Excessively large number of partitions per request.'
+    const refused = [...times.keys()].map((name) => failed(name, errorCodes.POLICY_VIOLATION, message))
+    return { throttleTimeMs: 0, topics: refused }
+  }
   const topics = [...times].map(([name, count]) => {
     if (count > 1) return failed(name, errorCodes.INVALID_REQUEST, 'Duplicate topic name.')
     const topic = request.topics.find((t) => t.name === name) as NewTopic
@@ -33,7 +43,7 @@ function created(cluster: ClusterState, wanted: NewTopic, validateOnly: boolean)
   const config = topic?.config ?? cluster.topicConfig(texts)
   return {
     name: wanted.name,
-    topicId: topic?.id ?? zeroUuid,
+    topicId: topic?.id ?? randomUuid(),
     errorCode: errorCodes.NONE,
     errorMessage: null,
     numPartitions: partitions,

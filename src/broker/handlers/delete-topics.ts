@@ -15,15 +15,13 @@ export const deleteTopicsHandler = handler(DeleteTopics, (request, { cluster, ve
     version >= 6 ? request.topics : request.topicNames.map((name) => ({ name, topicId: zeroUuid }))
   const isDisabled = !cluster.config.bool('delete.topic.enable')
   const disabled = version < 3 ? errorCodes.INVALID_REQUEST : errorCodes.TOPIC_DELETION_DISABLED
-  const responses = wanted.map((topic) => {
+  const keyOf = ({ name, topicId }: Wanted) => `${name}/${topicId}`
+  const responses = [...new Set(wanted.map(keyOf))].map((key) => {
+    const [topic, ...more] = wanted.filter((other) => keyOf(other) === key) as [Wanted, ...Wanted[]]
     if (isDisabled) return failed(topic, disabled, 'Topic deletion is disabled.')
-    const isSame = (other: Wanted) => other.name === topic.name && other.topicId === topic.topicId
-    if (wanted.filter(isSame).length > 1) {
-      return failed(
-        topic,
-        errorCodes.INVALID_REQUEST,
-        topic.name === null ? 'Duplicate topic id.' : 'Duplicate topic name.',
-      )
+    if (more.length > 0) {
+      const what = topic.name === null ? 'Duplicate topic id.' : 'Duplicate topic name.'
+      return failed(topic, errorCodes.INVALID_REQUEST, what)
     }
     return deleted(cluster, topic)
   })

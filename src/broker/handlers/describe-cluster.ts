@@ -19,7 +19,6 @@ export const describeClusterHandler = handler(DescribeCluster, (request, { clust
       errorMessage: isKnown
         ? 'The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER'
         : `Unsupported endpoint type ${endpointType}`,
-      endpointType: version >= 1 ? endpointType : undefined,
       clusterId: '',
       brokers: [],
     }

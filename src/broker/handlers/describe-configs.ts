@@ -27,7 +27,7 @@ const typeNumbers: Record<ConfigDefinition['type'], number> = {
 export const describeConfigsHandler = handler(DescribeConfigs, (request, { cluster, broker }) => {
   const results = request.resources.map((resource) => {
     const { resourceType, resourceName, configurationKeys } = resource
-    const result = { errorCode: errorCodes.NONE, errorMessage: null, resourceType, resourceName }
+    const result = { errorCode: errorCodes.NONE, errorMessage: '', resourceType, resourceName }
     try {
       const target = configTargetOf(cluster, broker.id, resourceType, resourceName)
       const definitions = [...target.view.definitions].filter(

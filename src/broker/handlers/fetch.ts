@@ -71,7 +71,16 @@ function newLeader({ errorCode, partition }: PartitionRead) {
 }
 
 function partitionAnswer(
-  { fetch, errorCode, highWatermark, lastStableOffset, logStartOffset, divergingEpoch, chunks }: PartitionRead,
+  {
+    fetch,
+    partition,
+    errorCode,
+    highWatermark,
+    lastStableOffset,
+    logStartOffset,
+    divergingEpoch,
+    chunks,
+  }: PartitionRead,
   { isolationLevel }: FetchRequest,
   leader: ReturnType<typeof currentLeader> | undefined,
 ) {
@@ -83,7 +92,7 @@ function partitionAnswer(
     logStartOffset,
     divergingEpoch,
     currentLeader: leader,
-    abortedTransactions: isolationLevel === 1 && errorCode === errorCodes.NONE ? [] : null,
+    abortedTransactions: !partition || (isolationLevel === 1 && errorCode === errorCodes.NONE) ? [] : null,
     preferredReadReplica: -1,
     // Never null: librdkafka takes -1 for a bad size.
     records: chunks,

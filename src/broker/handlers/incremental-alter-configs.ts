@@ -41,8 +41,8 @@ function changedText({ view, texts }: ConfigTarget, { name, value, configOperati
   if (operation === undefined) {
     throw new Refused(errorCodes.INVALID_REQUEST, `Unknown operation type ${configOperation} for ${name}`)
   }
-  const definition = knownConfig(view, name)
   if (operation === 'DELETE') return undefined
+  const definition = knownConfig(view, name)
   if (value === null) throw new Refused(errorCodes.INVALID_REQUEST, `Null value not supported for : ${name}`)
   if (operation === 'SET') return value
   if (definition.type !== 'list') {

@@ -10,6 +10,7 @@ export const initProducerIdHandler = handler(InitProducerId, (request, { cluster
     if (request.transactionalId === '') return failed(errorCodes.INVALID_REQUEST)
     return failed(errorCodes.TRANSACTIONAL_ID_NOT_FOUND)
   }
+  if (request.producerId < 0 !== request.producerEpoch < 0) return failed(errorCodes.INVALID_REQUEST)
   // Without a transactional id the old id and epoch say nothing that the broker keeps: a new id is the bump (as in Kafka).
   return { throttleTimeMs: 0, errorCode: errorCodes.NONE, producerId: cluster.nextProducerId(), producerEpoch: 0 }
 })

@@ -8,7 +8,8 @@ import { handler } from './handler.js'
 export const listOffsetsHandler = handler(ListOffsets, (request, { cluster, broker, version }) => {
   const topics = request.topics.map(({ name, partitions }) => ({
     name,
-    partitions: partitions.map(({ partitionIndex, currentLeaderEpoch, timestamp }) => {
+    partitions: onceEach(partitions).map(({ partitionIndex, currentLeaderEpoch, timestamp, isRepeated }) => {
+      if (isRepeated) return { partitionIndex, errorCode: errorCodes.INVALID_REQUEST }
       const partition = cluster.partition(name, partitionIndex)
       if (!partition) return { partitionIndex, errorCode: errorCodes.UNKNOWN_TOPIC_OR_PARTITION }
       const errorCode = leaderError(partition, broker.id, currentLeaderEpoch)
@@ -34,4 +35,19 @@ const sinceVersion = new Map([
 
 function isServed(timestamp: number, version: number): boolean {
   return version >= (sinceVersion.get(timestamp) ?? Infinity)
+}
+
+interface Asked {
+  readonly partitionIndex: number
+  readonly currentLeaderEpoch: number
+  readonly timestamp: number
+}
+
+/** A partition that is asked for twice is answered once, with an error. */
+function onceEach(partitions: readonly Asked[]): (Asked & { readonly isRepeated: boolean })[] {
+  const byIndex = new Map<number, Asked & { readonly isRepeated: boolean }>()
+  for (const asked of partitions) {
+    byIndex.set(asked.partitionIndex, { ...asked, isRepeated: byIndex.has(asked.partitionIndex) })
+  }
+  return [...byIndex.values()]
 }

@@ -15,10 +15,10 @@ export const metadataHandler = handler(Metadata, (request, { cluster, version, c
   const mayCreate = request.allowAutoTopicCreation && cluster.config.bool('auto.create.topics.enable')
   const topics = wantsAll
     ? [...cluster.topics.values()].map((topic) => described(topic, cluster))
-    : (request.topics ?? []).map(({ name, topicId }) => {
-        if (name !== null && (version < 10 || topicId === zeroUuid)) return byName(name, cluster, mayCreate)
-        const topic = cluster.topicById(topicId)
-        return topic ? described(topic, cluster) : missing(null, errorCodes.UNKNOWN_TOPIC_ID, topicId)
+    : wanted(request.topics ?? [], version).map((one) => {
+        if (typeof one === 'string') return byName(one, cluster, mayCreate)
+        const topic = cluster.topicById(one.topicId)
+        return topic ? described(topic, cluster) : missing(null, errorCodes.UNKNOWN_TOPIC_ID, one.topicId)
       })
   return {
     brokers: cluster.aliveNodes().map((node) => ({ nodeId: node.id, ...addressOf(node, connection), rack: node.rack })),
@@ -29,14 +29,23 @@ export const metadataHandler = handler(Metadata, (request, { cluster, version, c
   }
 })
 
+/** Each topic once. As in Kafka, names beside ids are not looked at. */
+function wanted(
+  topics: readonly { readonly name: string | null; readonly topicId: string }[],
+  version: number,
+): (string | { readonly topicId: string })[] {
+  const ids = version < 10 ? [] : topics.map(({ topicId }) => topicId).filter((id) => id !== zeroUuid)
+  if (ids.length > 0) return [...new Set(ids)].map((topicId) => ({ topicId }))
+  return [...new Set(topics.map(({ name }) => name ?? ''))]
+}
+
 function byName(name: string, cluster: ClusterState, mayCreate: boolean) {
   const known = cluster.topics.get(name)
   if (known) return described(known, cluster)
   if (whyIllegal(name) !== undefined) return missing(name, errorCodes.INVALID_TOPIC_EXCEPTION)
-  if (!mayCreate) return missing(name, errorCodes.UNKNOWN_TOPIC_OR_PARTITION)
-  const error = createByName(cluster, name)
-  // As in Kafka, whoever asks first is told to ask again.
-  return missing(name, error === errorCodes.NONE ? errorCodes.LEADER_NOT_AVAILABLE : error)
+  // Whoever asks first is told to ask again; why a topic cannot be created is not told.
+  if (mayCreate) createByName(cluster, name)
+  return missing(name, errorCodes.UNKNOWN_TOPIC_OR_PARTITION)
 }
 
 function missing(name: string | null, errorCode: number, topicId = zeroUuid) {

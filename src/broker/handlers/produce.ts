@@ -2,6 +2,7 @@
 // INVALID_TXN_STATE.
 import { errorCodes } from '../../protocol/messages/error-table.js'
 import { Produce } from '../../protocol/messages/produce.js'
+import { attributesAt, transactionalBit } from '../../protocol/records/layout.js'
 import type { RequestOf, ResponseInput } from '../../protocol/wire/index.js'
 import { currentLeader, endpointsOf } from '../advertised.js'
 import { append, refusedAppend, type AppendResult } from '../append.js'
@@ -31,6 +32,9 @@ interface TopicOutcome<O extends Outcome> {
 
 export const produceHandler = handler(Produce, (request, context) => {
   const { version, cluster } = context
+  if (request.transactionalId === null && hasTransactionalBatch(request)) {
+    return answer(refusedWhole(request, errorCodes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED), request, context)
+  }
   let isPending = false
   const topics = request.topicData.map(({ name, topicId, partitionData }): TopicOutcome<Outcome> => {
     const topic = version >= 13 ? cluster.topicById(topicId) : cluster.topics.get(name)
@@ -58,6 +62,24 @@ function produced(
   if (!partition) return refused(errorCodes.UNKNOWN_TOPIC_OR_PARTITION)
   if (partition.leaderId !== broker.id) return refused(errorCodes.NOT_LEADER_OR_FOLLOWER)
   return { index, partition, result: append(partition, records, clock.date()) }
+}
+
+/** Transactional batches without a transactional id in the request: nobody may write them. */
+function hasTransactionalBatch({ topicData }: ProduceRequest): boolean {
+  return topicData.some(({ partitionData }) =>
+    partitionData.some(
+      ({ records }) =>
+        records !== null && records.length > attributesAt + 1 && (records[attributesAt + 1]! & transactionalBit) !== 0,
+    ),
+  )
+}
+
+function refusedWhole({ topicData }: ProduceRequest, code: number): TopicOutcome<Settled>[] {
+  return topicData.map(({ name, topicId, partitionData }) => ({
+    name,
+    topicId,
+    outcomes: partitionData.map(({ index }) => ({ index, partition: undefined, result: refusedAppend(code) })),
+  }))
 }
 
 function settled(topics: readonly TopicOutcome<Outcome>[]): Promise<TopicOutcome<Settled>[]> {

@@ -22,7 +22,7 @@ export class LeaderEpochs {
   endOf(epoch: number, endOffset: number): { epoch: number; endOffset: number } {
     const unknown = { epoch: -1, endOffset: -1 }
     const { latest } = this
-    if (latest === undefined || epoch > latest.epoch) return unknown
+    if (epoch < 0 || latest === undefined || epoch > latest.epoch) return unknown
     if (epoch === latest.epoch) return { epoch, endOffset }
     const next = this.#starts.findIndex((start) => start.epoch > epoch)
     // Older than all that is known: the first epoch's start.

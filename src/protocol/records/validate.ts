@@ -62,14 +62,17 @@ export function validateBatch(bytes: Buffer | null, where: RecordSource, rules: 
   if (bytes === null || bytes.length === 0) {
     return invalid('INVALID_RECORD', `a produce request must hold at least one record batch for ${partition}`)
   }
-  if (bytes.length <= magicAt)
-    return invalid('CORRUPT_MESSAGE', `a batch for ${partition} has only ${bytes.length} bytes`)
+  // What ends early is no batch at all to Kafka, which looks at the lengths and the magic first.
+  if (bytes.length <= magicAt) {
+    return invalid('INVALID_RECORD', `a batch for ${partition} has only ${bytes.length} bytes`)
+  }
   const size = int32(bytes, batchLengthAt) + lengthOverhead
   const magic = bytes[magicAt]!
-  if (magic !== 2) return invalid('INVALID_RECORD', `a batch for ${partition} has magic ${magic}, only 2 is allowed`)
+  if (magic > 2) return invalid('CORRUPT_MESSAGE', `a batch for ${partition} has the unknown magic ${magic}`)
+  if (magic < 2) return invalid('INVALID_RECORD', `a batch for ${partition} has magic ${magic}, only 2 is allowed`)
   if (size < batchHeaderSize) return invalid('CORRUPT_MESSAGE', `a batch for ${partition} has length ${size}`)
   if (size > bytes.length) {
-    return invalid('CORRUPT_MESSAGE', `a batch for ${partition} of ${size} bytes has only ${bytes.length}`)
+    return invalid('INVALID_RECORD', `a batch for ${partition} of ${size} bytes has only ${bytes.length}`)
   }
   if (size < bytes.length)
     return invalid('INVALID_RECORD', `a produce request may hold only one record batch for ${partition}`)
