@@ -108,8 +108,14 @@ export class Admin {
     return this.close()
   }
 
+  /** Calls the listener at each event of its connections and retries: see {@link ClusterEvents}. */
   on<Name extends keyof AdminEvents>(name: Name, listener: (event: AdminEvents[Name]) => unknown): this {
     this.#cluster.events.on(name, listener)
+    return this
+  }
+
+  once<Name extends keyof AdminEvents>(name: Name, listener: (event: AdminEvents[Name]) => unknown): this {
+    this.#cluster.events.once(name, listener)
     return this
   }
 

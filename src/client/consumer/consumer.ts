@@ -93,8 +93,14 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
     return this.close()
   }
 
+  /** Calls the listener at each event: see {@link ConsumerEvents}. */
   on<Name extends keyof ConsumerEvents>(name: Name, listener: (event: ConsumerEvents[Name]) => unknown): this {
     this.#eventsOf(name).on(name, listener)
+    return this
+  }
+
+  once<Name extends keyof ConsumerEvents>(name: Name, listener: (event: ConsumerEvents[Name]) => unknown): this {
+    this.#eventsOf(name).once(name, listener)
     return this
   }
 
@@ -162,6 +168,7 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
     this.#feed.pause(partitions ?? this.#feed.partitions())
   }
 
+  /** Ends pause() of these partitions (all, unless named). */
   resume(partitions?: readonly TopicPartition[]): void {
     this.#checkKnown('resume')
     this.#feed.resume(partitions ?? this.#feed.partitions())
@@ -178,7 +185,10 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
     return lagOf(this.#feed, this.#lookup, deadline)
   }
 
-  /** The first offset at or after a time: of every partition that is read, or of those named. */
+  /**
+   * The first offset at or after a time (a Date, or milliseconds since 1970): of every partition that is read, or of those named, in that
+   * order. `offset` is null where there is no such record.
+   */
   async offsetsForTimes(
     time: Date | number,
     options: WaitOptions & { readonly partitions?: readonly TopicPartition[] | undefined } = {},

@@ -179,6 +179,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
     return this.close()
   }
 
+  /** Calls the listener at each event: see {@link GroupMemberEvents}. Those of `assigned`, `revoked` and `lost` may return a promise, which is awaited. */
   on<Name extends keyof GroupMemberEvents>(name: Name, listener: (event: GroupMemberEvents[Name]) => unknown): this {
     this.#events.on(name, listener)
     return this
@@ -254,6 +255,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
     this.#assignments.pause(partitions ?? this.#assignments.all)
   }
 
+  /** Ends pause() of these partitions (all, unless named). */
   resume(partitions?: readonly TopicPartition[]): void {
     this.#checkAlive()
     this.#assignments.resume(partitions ?? this.#assignments.all)

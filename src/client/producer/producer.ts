@@ -247,12 +247,20 @@ export class Producer {
     return this.close()
   }
 
-  on<Name extends keyof ProducerEvents>(name: Name, listener: (event: ProducerEvents[Name]) => unknown): void {
+  /** Calls the listener at each event of its connections and retries: see {@link ClusterEvents}. */
+  on<Name extends keyof ProducerEvents>(name: Name, listener: (event: ProducerEvents[Name]) => unknown): this {
     this.#cluster.events.on(name, listener)
+    return this
   }
 
-  off<Name extends keyof ProducerEvents>(name: Name, listener: (event: ProducerEvents[Name]) => unknown): void {
+  once<Name extends keyof ProducerEvents>(name: Name, listener: (event: ProducerEvents[Name]) => unknown): this {
+    this.#cluster.events.once(name, listener)
+    return this
+  }
+
+  off<Name extends keyof ProducerEvents>(name: Name, listener: (event: ProducerEvents[Name]) => unknown): this {
     this.#cluster.events.off(name, listener)
+    return this
   }
 
   #deadline({ timeoutMs, signal }: WaitOptions, fallbackMs: number): Deadline {
