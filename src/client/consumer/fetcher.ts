@@ -230,12 +230,13 @@ export class Fetcher {
 
   #answered(response: FetchAnswer, asked: Asked, wasForRest: boolean): void {
     const { errorCode, sessionId } = response
+    const wasOpen = this.#session.kind === 'asking'
     this.#session = stepSession(this.#session, { type: 'answer', errorCode, sessionId })[0]
     if (errorCode !== 0) {
       land(asked)
       const error = toKafkaError(errorCode, { what: 'fetch', broker: this.nodeId })
-      // A lost session is opened anew at once; if that does not help, with backoff like anything else.
-      if (errorByCode(errorCode).reaction === 'resetSession' && this.#attempts === 0) this.#attempts = 1
+      // A session that the broker has dropped is opened anew at once; opening one is tried again with backoff like anything else.
+      if (wasOpen && errorByCode(errorCode).reaction === 'resetSession') this.#attempts = 0
       else this.#failed(error)
       return
     }

@@ -6,7 +6,8 @@ import { ListOffsets } from '../../../src/protocol/messages/list-offsets.js'
 import { zeroUuid, type RequestOf, type ResponseInput } from '../../../src/protocol/wire/index.js'
 import { FakeServer } from '../../helpers/fake-server.js'
 import { serveMetadata, topicId, type FakeTopic } from '../cluster/cluster-helpers.js'
-import { fast, offsets, take, until } from './consumer-helpers.js'
+import { fast, offsets, take, turns, until } from './consumer-helpers.js'
+import { ManualClock } from '../../helpers/manual-clock.js'
 import { craft } from './crafted-batch.js'
 
 type PartitionAnswer = ResponseInput<typeof Fetch>['responses'][number]['partitions'][number]
@@ -220,5 +221,25 @@ describe('answers of look-alikes', () => {
     await using consumer = consumerOf(old, { from: 3 })
     expect(offsets(await take(consumer, 1))).toEqual([3])
     expect(old.requestsOf(Fetch).length).toBe(1)
+  })
+
+  test('T44 a broker that refuses every session is asked by the backoff, with events', async () => {
+    await using fake = await server(() => undefined)
+    fake.on(Fetch, () => ({ throttleTimeMs: 0, errorCode: 71, responses: [] }))
+    const clock = new ManualClock()
+    await using consumer = consumerOf(fake, { retryBackoffMs: 1000, retryBackoffMaxMs: 1000, clock })
+    const codes: string[] = []
+    consumer.on('retry', ({ error }) => codes.push(error.code))
+    const records = consumer.records()
+    const next = records.next()
+    for (let asked = 1; asked < 4; asked++) {
+      await until(() => codes.length === asked)
+      await turns(50)
+      expect(fake.requestsOf(Fetch).length).toBe(asked)
+      await clock.advance(1200)
+    }
+    expect(codes.every((code) => code === 'INVALID_FETCH_SESSION_EPOCH')).toBe(true)
+    await records.return!()
+    await next
   })
 })
