@@ -64,7 +64,6 @@ export {
   type PartitionOf,
   type PositionResetEvent,
   type StartPosition,
-  type TopicPartition,
 } from './client/consumer/index.js'
 export {
   CommitError,
@@ -133,4 +132,5 @@ export type {
   PartitionMetadata,
 } from './client/cluster/index.js'
 export type { Header, HeadersInput } from './protocol/records/index.js'
+export type { TopicPartition } from './protocol/topic-partition.js'
 export type { WaitOptions } from './util/deadline.js'

@@ -1,7 +1,7 @@
 // What a consumer gives out: records, which are views into the fetched bytes, and batches of them.
 import { RecordError } from '../../errors.js'
 import { RecordView } from '../../protocol/records/record.js'
-import type { TopicPartition } from './positions.js'
+import type { TopicPartition } from '../../protocol/topic-partition.js'
 
 /** How the keys and values of a topic are decoded; undefined: they are given out as bytes. Never called for null. */
 export interface RecordSerdes {

@@ -10,7 +10,8 @@ import type { ConsumerBatch } from './consumer-record.js'
 import { lagOf, type PartitionLag } from './lag.js'
 import { OffsetLookup } from './offset-lookup.js'
 import type { PositionResetEvent } from './placement.js'
-import { isStartPosition, nameOf, startPositionText, type StartPosition, type TopicPartition } from './positions.js'
+import { partitionKey, type TopicPartition } from '../../protocol/topic-partition.js'
+import { isStartPosition, startPositionText, type StartPosition } from './positions.js'
 import { PullIterator, type PullSource } from './pull-iterator.js'
 import { RecordFeed } from './record-feed.js'
 import { recordSerdes, type ConsumerRecordOf } from './record-serdes.js'
@@ -219,8 +220,8 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
       if (error !== undefined) throw error
       for (const { partition } of partitions) all.push({ topic: name, partition })
     }
-    const existing = new Set(all.map(nameOf))
-    const missing = chosen?.find((partition) => !existing.has(nameOf(partition)))
+    const existing = new Set(all.map(partitionKey))
+    const missing = chosen?.find((partition) => !existing.has(partitionKey(partition)))
     if (missing !== undefined) {
       const message = `Consumer: topic ${missing.topic} has no partition ${missing.partition}`
       throw new KafkaError(message, { code: 'UNKNOWN_TOPIC_OR_PARTITION' })

@@ -41,7 +41,7 @@ export function fetchRequest(
 }
 
 /** How an answer names a partition, and SessionPartition.key. */
-export function partitionKey(topicNameOrId: string, partition: number): string {
+export function requestKey(topicNameOrId: string, partition: number): string {
   return `${topicNameOrId}:${partition}`
 }
 

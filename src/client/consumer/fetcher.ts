@@ -6,12 +6,12 @@ import { errorByCode, toKafkaError } from '../../protocol/messages/error-table.j
 import type { RequestInput } from '../../protocol/wire/index.js'
 import { zeroUuid } from '../../protocol/wire/index.js'
 import { backoffMs } from '../../util/backoff.js'
-import type { Clock, Timer } from '../../util/clock.js'
+import { afterPromises, type Clock, type Timer } from '../../util/clock.js'
 import type { Cluster } from '../cluster/cluster.js'
 import {
   fetchRequest,
   firstVersionWithIds,
-  partitionKey,
+  requestKey,
   type FetchAnswer,
   type FetchLimits,
   type PartitionAnswer,
@@ -29,6 +29,9 @@ export interface FetchConfig {
   readonly isolation: Isolation
 }
 
+/** Answers of up to so many bytes of records reach the reader before the next request is made: that takes longer than reading them. */
+const smallAnswerBytes = 1 << 14
+
 /** What a fetcher needs of the feed it works for. */
 export interface FetcherHost {
   readonly cluster: Cluster
@@ -45,7 +48,7 @@ export interface FetcherHost {
 interface Asked {
   /** Topics go by their ids. */
   usesIds: boolean
-  /** By partitionKey. */
+  /** By requestKey. */
   readonly partitions: Map<string, { readonly partition: PartitionFeed; readonly flight: Flight }>
 }
 
@@ -196,8 +199,9 @@ export class Fetcher {
     }
     this.#isAsking = false
     if (this.#abort.signal.aborted) return
-    this.#answered(response, asked, choice.someAreFull)
-    this.pump()
+    const bytes = this.#answered(response, asked, choice.someAreFull)
+    if (bytes === 0 || bytes > smallAnswerBytes) this.pump()
+    else afterPromises(() => this.pump())
   }
 
   #build(wanted: readonly PartitionFeed[], limits: FetchLimits, asked: Asked): RequestInput<typeof Fetch> {
@@ -209,7 +213,7 @@ export class Fetcher {
       // Opening the connection may have taken a while.
       if (partition.fetcher !== this || !partition.isFetchable(now)) continue
       const { topic, topicId, fetchOffset } = partition
-      const key = partitionKey(usesIds ? topicId : topic, partition.partition)
+      const key = requestKey(usesIds ? topicId : topic, partition.partition)
       const flight = { fetchOffset }
       partition.flight = flight
       asked.partitions.set(key, { partition, flight })
@@ -228,7 +232,8 @@ export class Fetcher {
     return fetchRequest(request!, partitions.length === 0 ? { ...limits, maxWaitMs: 0 } : limits)
   }
 
-  #answered(response: FetchAnswer, asked: Asked, wasForRest: boolean): void {
+  /** Returns the bytes of records that it brought. */
+  #answered(response: FetchAnswer, asked: Asked, wasForRest: boolean): number {
     const { errorCode, sessionId } = response
     const wasOpen = this.#session.kind === 'asking'
     this.#session = stepSession(this.#session, { type: 'answer', errorCode, sessionId })[0]
@@ -238,28 +243,29 @@ export class Fetcher {
       // A session that the broker has dropped is opened anew at once; opening one is tried again with backoff like anything else.
       if (wasOpen && errorByCode(errorCode).reaction === 'resetSession') this.#attempts = 0
       else this.#failed(error)
-      return
+      return 0
     }
     this.#attempts = 0
-    let gotRecords = false
+    let bytes = 0
     for (const topic of response.responses) {
       const nameOrId = asked.usesIds ? topic.topicId : topic.topic
       for (const answer of topic.partitions) {
-        const entry = asked.partitions.get(partitionKey(nameOrId, answer.partitionIndex))
+        const entry = asked.partitions.get(requestKey(nameOrId, answer.partitionIndex))
         if (entry === undefined) continue
         const { partition, flight } = entry
         // Sought, revoked or moved to another broker since: the answer is for what was.
         if (partition.flight !== flight) continue
         partition.flight = undefined
         if (answer.records !== null && answer.records.length > 0 && this.partitions.delete(partition)) {
-          gotRecords = true
+          bytes += answer.records.length
           this.partitions.add(partition)
         }
         this.#host.answered(partition, answer, response, this.nodeId)
       }
     }
     land(asked)
-    if (wasForRest && !gotRecords) this.#restAt = this.#host.clock.now() + this.#host.config.maxWaitMs
+    if (wasForRest && bytes === 0) this.#restAt = this.#host.clock.now() + this.#host.config.maxWaitMs
+    return bytes
   }
 
   #failed(error: KafkaError): void {

@@ -1,7 +1,7 @@
 // How far a feed's positions are from the ends of their partitions.
 import type { Deadline } from '../../util/deadline.js'
 import type { OffsetLookup } from './offset-lookup.js'
-import type { TopicPartition } from './positions.js'
+import type { TopicPartition } from '../../protocol/topic-partition.js'
 import type { RecordFeed } from './record-feed.js'
 
 export interface PartitionLag extends TopicPartition {

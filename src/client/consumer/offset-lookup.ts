@@ -4,7 +4,8 @@ import { toKafkaError } from '../../protocol/messages/error-table.js'
 import { ListOffsets } from '../../protocol/messages/list-offsets.js'
 import type { Deadline } from '../../util/deadline.js'
 import type { Cluster } from '../cluster/cluster.js'
-import { nameOf, parseAgoMs, type StartPosition, type TopicPartition } from './positions.js'
+import { partitionKey, type TopicPartition } from '../../protocol/topic-partition.js'
+import { parseAgoMs, type StartPosition } from './positions.js'
 
 export type Isolation = 'read_committed' | 'read_uncommitted'
 
@@ -115,11 +116,15 @@ export class OffsetLookup {
       if (leaderId === undefined || leaderId < 0) {
         const code = leaderId === undefined ? 'UNKNOWN_TOPIC_OR_PARTITION' : 'LEADER_NOT_AVAILABLE'
         const lack = leaderId === undefined ? 'does not exist' : 'has no leader at the moment'
-        mayPass = new KafkaError(`${nameOf(one.question)} ${lack}`, { code, retriable: true, cause: metadata?.error })
+        mayPass = new KafkaError(`${partitionKey(one.question)} ${lack}`, {
+          code,
+          retriable: true,
+          cause: metadata?.error,
+        })
         this.#cluster.refresh(mayPass.message)
         continue
       }
-      const name = nameOf(one.question)
+      const name = partitionKey(one.question)
       const times = seen.get(name) ?? 0
       seen.set(name, times + 1)
       const request = requests.get(`${leaderId}/${times}`)
@@ -185,7 +190,7 @@ export class OffsetLookup {
     }
     const missing = group.find(({ outcome }) => outcome === undefined)
     if (missing !== undefined && mayPass === undefined) {
-      const message = `broker ${nodeId} left ${nameOf(missing.question)} out of its answer`
+      const message = `broker ${nodeId} left ${partitionKey(missing.question)} out of its answer`
       mayPass = new KafkaError(message, { code: 'MALFORMED_MESSAGE', retriable: true })
     }
     return mayPass

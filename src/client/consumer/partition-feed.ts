@@ -4,7 +4,8 @@ import { isKafkaError, RecordError } from '../../errors.js'
 import { zeroUuid } from '../../protocol/wire/index.js'
 import type { AnyRecord, FeedSource } from './consumer-record.js'
 import { PartitionQueue } from './partition-queue.js'
-import { nameOf, type Position, type StartPosition } from './positions.js'
+import { partitionKey } from '../../protocol/topic-partition.js'
+import { type Position, type StartPosition } from './positions.js'
 
 /** What marks a partition as asked for by one request; a partition that has another by the time of the answer drops it. */
 export interface Flight {
@@ -70,7 +71,7 @@ export class PartitionFeed {
   ) {
     this.topic = source.topic
     this.partition = source.partition
-    this.name = nameOf(source)
+    this.name = partitionKey(source)
     this.source = source
     this.end = options.end ?? Infinity
     this.leaderEpoch = options.leaderEpoch ?? -1

@@ -10,7 +10,8 @@ import type { FetchAnswer, PartitionAnswer } from './fetch-request.js'
 import { Fetcher, type FetchConfig, type FetcherHost } from './fetcher.js'
 import type { FoundOffset, OffsetLookup, OffsetQuestion } from './offset-lookup.js'
 import type { Home, PartitionFeed } from './partition-feed.js'
-import type { OutOfRangePolicy, StartPosition, TopicPartition } from './positions.js'
+import type { TopicPartition } from '../../protocol/topic-partition.js'
+import type { OutOfRangePolicy, StartPosition } from './positions.js'
 
 export interface PositionResetEvent extends TopicPartition {
   readonly reason: 'OFFSET_OUT_OF_RANGE' | 'TOPIC_RECREATED'

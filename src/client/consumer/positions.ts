@@ -1,11 +1,6 @@
 // The words for places in a partition: where to start, where to stop, where to go on after an offset that is gone.
 import type { Check } from '../../util/options.js'
 
-export interface TopicPartition {
-  readonly topic: string
-  readonly partition: number
-}
-
 /** A stretch of time before now: milliseconds, or a number with its unit as in '90s', '15m', '1h', '7d'. */
 export interface Ago {
   readonly ago: number | string
@@ -65,7 +60,3 @@ export const outOfRangePolicy: Check<OutOfRangePolicy> = (value, fail) =>
   value === 'beginning' || value === 'end' || value === 'nearest' || value === 'error' || isAgo(value)
     ? value
     : fail(`'beginning', 'end', 'nearest', 'error' or ${agoText}`)
-
-export function nameOf({ topic, partition }: TopicPartition): string {
-  return `${topic}-${partition}`
-}

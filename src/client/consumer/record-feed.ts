@@ -9,7 +9,8 @@ import type { FetchConfig } from './fetcher.js'
 import type { OffsetLookup } from './offset-lookup.js'
 import { PartitionFeed } from './partition-feed.js'
 import { Placement, type PositionResetEvent } from './placement.js'
-import { nameOf, type OutOfRangePolicy, type Position, type StartPosition, type TopicPartition } from './positions.js'
+import { partitionKey, type TopicPartition } from '../../protocol/topic-partition.js'
+import { type OutOfRangePolicy, type Position, type StartPosition } from './positions.js'
 
 export interface FeedParts {
   /** Must know the topics of the partitions (Cluster.topics), and stays its owner's to close. */
@@ -83,7 +84,7 @@ export class RecordFeed {
   /** Adds partitions; those it has already are left as they are. Fetching begins at once. */
   assign(partitions: readonly AssignedPartition[]): void {
     for (const { topic, partition, start, leaderEpoch, end, isPaused } of partitions) {
-      const name = nameOf({ topic, partition })
+      const name = partitionKey({ topic, partition })
       if (this.#isClosed || this.#partitions.has(name)) continue
       const source = { topic, partition, serdes: this.#parts.serdesOf(topic), onDone: this.#parts.onDone }
       const feed = new PartitionFeed(source, start, { end, leaderEpoch, isPaused })
@@ -96,7 +97,7 @@ export class RecordFeed {
   /** Takes partitions away: what is buffered of them is dropped, and what still comes for them too. */
   revoke(partitions: readonly TopicPartition[]): void {
     for (const one of partitions) {
-      const name = nameOf(one)
+      const name = partitionKey(one)
       const partition = this.#partitions.get(name)
       if (partition === undefined) continue
       this.#partitions.delete(name)
@@ -109,7 +110,7 @@ export class RecordFeed {
   }
 
   has(partition: TopicPartition): boolean {
-    return this.#partitions.has(nameOf(partition))
+    return this.#partitions.has(partitionKey(partition))
   }
 
   partitions(): TopicPartition[] {
@@ -118,7 +119,7 @@ export class RecordFeed {
 
   /** Whether the partition of a record has neither been revoked nor moved (by seek, or to another offset) since it was given out. */
   owns(source: FeedSource): boolean {
-    return this.#partitions.get(nameOf(source))?.source === source
+    return this.#partitions.get(partitionKey(source))?.source === source
   }
 
   // ---- positions
@@ -134,7 +135,7 @@ export class RecordFeed {
 
   /** The next record to be given out; undefined while it is being looked up or when the partition is not here. */
   position(partition: TopicPartition): Position | undefined {
-    return this.#partitions.get(nameOf(partition))?.position
+    return this.#partitions.get(partitionKey(partition))?.position
   }
 
   /** Resolves when every assigned partition has a position; rejects with what hinders it, or by the deadline. */
@@ -169,7 +170,7 @@ export class RecordFeed {
   }
 
   isPaused(partition: TopicPartition): boolean {
-    return this.#partitions.get(nameOf(partition))?.isPaused === true
+    return this.#partitions.get(partitionKey(partition))?.isPaused === true
   }
 
   // ---- reading
@@ -192,7 +193,7 @@ export class RecordFeed {
    */
   nextBatch(limits: BatchLimits, held?: ConsumerBatch<AnyRecord>): ConsumerBatch<AnyRecord> | undefined {
     this.#last = undefined
-    let partition = held === undefined ? undefined : this.#partitions.get(nameOf(held))
+    let partition = held === undefined ? undefined : this.#partitions.get(partitionKey(held))
     let records: readonly AnyRecord[] = []
     if (partition !== undefined && partition.source === held?.records[0]?.source) records = held.records
     else partition = this.#reach()
@@ -206,7 +207,7 @@ export class RecordFeed {
     const last = this.#last
     if (last === undefined) return
     this.#last = undefined
-    const partition = this.#partitions.get(nameOf(last))
+    const partition = this.#partitions.get(partitionKey(last))
     if (partition?.giveBack(last instanceof ConsumerBatch ? last.records : [last]) !== true || partition.isPaused)
       return
     if (this.#current !== undefined && this.#current !== partition) this.#enrow(this.#current)
@@ -261,11 +262,11 @@ export class RecordFeed {
   // ---- inside
 
   #get(partition: TopicPartition, what: string): PartitionFeed {
-    const feed = this.#partitions.get(nameOf(partition))
+    const feed = this.#partitions.get(partitionKey(partition))
     if (feed !== undefined) return feed
     const all = [...this.#partitions.keys()]
     const shown = all.slice(0, 10).join(', ') + (all.length > 10 ? ', …' : '')
-    const message = `${what}: ${nameOf(partition)} is not assigned here; assigned are ${shown || 'no partitions'}`
+    const message = `${what}: ${partitionKey(partition)} is not assigned here; assigned are ${shown || 'no partitions'}`
     throw new UsageError(message, 'NOT_ASSIGNED')
   }
 
