@@ -150,7 +150,11 @@ export async function shareWithPeer(kafka: BrokerCluster, options: MixedGroup): 
     }
     const before = readers.map(count)
     if (kind === 'between changes') await traffic.send(60)
-    await until(`every member of ${group} reads on`, () => readers.every((one, i) => count(one) >= before[i]! + 20), 30_000)
+    await until(
+      `every member of ${group} reads on`,
+      () => readers.every((one, i) => count(one) >= before[i]! + 20),
+      30_000,
+    )
     if (kind === 'between changes') {
       const isDone = () => seen() >= traffic.sent && snapshot()!.offsets.every(({ lag }) => lag === 0)
       await until(`everything is read and committed in ${group}`, isDone, 30_000)
@@ -188,8 +192,7 @@ export async function shareWithPeer(kafka: BrokerCluster, options: MixedGroup): 
   const read = [...first.seen, ...second.seen, ...(recordsOf(other) as (Place & { value: string })[])]
   const values = read.map(({ value }) => Number(value.replace('value-', ''))).sort((a, b) => a - b)
   expect(values).toEqual(Array.from({ length: traffic.sent }, (_, i) => i)) // every record exactly once
-  for (const { partition, offset, value } of read)
-    expect(value).toBe(`value-${offset * mixedPartitions + partition}`)
+  for (const { partition, offset, value } of read) expect(value).toBe(`value-${offset * mixedPartitions + partition}`)
   for (const one of [first.seen, second.seen, recordsOf(other)]) expect(isInOrder(one)).toBe(true)
   expect([...first.lost, ...second.lost]).toEqual([])
   expect(snapshot()).toMatchObject({ state: 'Empty', members: [] })

@@ -53,6 +53,11 @@ export class Program {
     for (const line of lines) if (line.startsWith('{')) this.lines.push(JSON.parse(line) as Line)
   }
 
+  /** The last line may have no end. */
+  #wroteAll(): void {
+    if (this.#rest !== '') this.#wrote('\n')
+  }
+
   /** Waits for something that this program has to bring about; fails at once when it ends before. */
   until<T>(what: string, condition: () => T | Promise<T>, timeoutMs = 30_000): Promise<NonNullable<T>> {
     const check = async () => {
@@ -78,6 +83,7 @@ export class Program {
   async ended(status = 0, timeoutMs = 60_000): Promise<this> {
     await until(`${this.#name} has ended`, () => this.#child.exitCode !== null || this.#child.signalCode, timeoutMs)
     await this.#ended
+    this.#wroteAll()
     if (this.#child.exitCode !== status)
       throw new Error(
         `${this.#name} ended with ${this.#child.exitCode ?? this.#child.signalCode}, not ${status}\n${this.#tail()}`,

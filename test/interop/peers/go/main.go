@@ -294,7 +294,9 @@ func admin(ctx context.Context) {
 		offsets.Add(kadm.Offset{Topic: topic, Partition: 0, At: int64(i), LeaderEpoch: -1, Metadata: "note " + name})
 		check(adm.CommitAllOffsets(ctx, name, offsets))
 	}
-	many := adm.FetchManyOffsets(ctx, names...)
+	fresh := client() // knows no coordinator yet, so it asks for all at once
+	defer fresh.Close()
+	many := kadm.NewClient(fresh).FetchManyOffsets(ctx, names...)
 	committed := []string{}
 	for _, name := range names {
 		check(many[name].Err)

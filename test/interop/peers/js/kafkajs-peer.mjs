@@ -2,7 +2,8 @@
 import kafkajs from 'kafkajs'
 import { asked, main, options, pairs, tell, text } from './peer.mjs'
 
-const { AssignerProtocol, CompressionTypes, ConfigResourceTypes, Kafka, Partitioners, PartitionAssigners, logLevel } = kafkajs
+const { AssignerProtocol, CompressionTypes, ConfigResourceTypes, Kafka, Partitioners, PartitionAssigners, logLevel } =
+  kafkajs
 const kafka = new Kafka({ brokers: options.brokers.split(','), clientId: 'kafkajs', logLevel: logLevel.NOTHING })
 
 /** Kafka's range: a topic's partitions in runs, over the members in the order of their ids. */
@@ -18,7 +19,9 @@ const range = ({ cluster }) => ({
     for (const topic of topics) {
       const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId)
       partitions.sort((a, b) => a - b)
-      const takers = subscribed.filter(({ wanted }) => wanted.includes(topic)).sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
+      const takers = subscribed
+        .filter(({ wanted }) => wanted.includes(topic))
+        .sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
       takers.forEach(({ memberId }, i) => {
         const least = Math.floor(partitions.length / takers.length)
         const more = partitions.length % takers.length
@@ -34,18 +37,28 @@ const range = ({ cluster }) => ({
   protocol({ topics }) {
     return {
       name: 'range',
-      metadata: AssignerProtocol.MemberMetadata.encode({ version: 0, // the form that kafkajs writes, without owned partitions
-        topics, userData: Buffer.alloc(0) }),
+      metadata: AssignerProtocol.MemberMetadata.encode({
+        version: 0, // the form that kafkajs writes, without owned partitions
+        topics,
+        userData: Buffer.alloc(0),
+      }),
     }
   },
 })
 const assigners = { range, own: PartitionAssigners.roundRobin }
 
 async function produce() {
-  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner, idempotent: true, maxInFlightRequests: 1 })
+  const producer = kafka.producer({
+    createPartitioner: Partitioners.DefaultPartitioner,
+    idempotent: true,
+    maxInFlightRequests: 1,
+  })
   await producer.connect()
   const compression = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP }[options.codec]
-  const messages = options.records.map(({ headers, ...record }) => ({ ...record, headers: Object.fromEntries(headers) }))
+  const messages = options.records.map(({ headers, ...record }) => ({
+    ...record,
+    headers: Object.fromEntries(headers),
+  }))
   const results = await producer.send({ topic: options.topic, messages, compression, acks: -1 })
   for (const { partition, baseOffset } of results) {
     options.records
@@ -88,6 +101,8 @@ async function group() {
   await end
   await consumer.disconnect()
   tell('closed')
+  // After a broken connection something of kafkajs keeps the process alive.
+  process.stdout.write('', () => process.exit(0))
 }
 
 async function admin() {
@@ -117,7 +132,9 @@ async function admin() {
   const { groups } = await admin.describeGroups([groupId])
   tell('group', { state: groups[0].state, errorCode: groups[0].errorCode })
   const type = ConfigResourceTypes.TOPIC
-  await admin.alterConfigs({ resources: [{ type, name: topic, configEntries: [{ name: 'retention.ms', value: '5000' }] }] })
+  await admin.alterConfigs({
+    resources: [{ type, name: topic, configEntries: [{ name: 'retention.ms', value: '5000' }] }],
+  })
   const described = await admin.describeConfigs({ resources: [{ type, name: topic, configNames: ['retention.ms'] }] })
   tell('config', { value: described.resources[0].configEntries[0].configValue })
   await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] })

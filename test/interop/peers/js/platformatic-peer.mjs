@@ -1,6 +1,13 @@
 // @platformatic/kafka, run by the interop tests: node platformatic-peer.mjs COMMAND OPTIONS_AS_JSON.
 import { once } from 'node:events'
-import { Admin, Consumer, Producer, compatibilityPartitioner, stringDeserializers, stringSerializers } from '@platformatic/kafka'
+import {
+  Admin,
+  Consumer,
+  Producer,
+  compatibilityPartitioner,
+  stringDeserializers,
+  stringSerializers,
+} from '@platformatic/kafka'
 import { asked, main, options, pairs, tell } from './peer.mjs'
 
 const client = { bootstrapBrokers: options.brokers.split(','), clientId: 'platformatic' }
@@ -13,7 +20,11 @@ async function produce() {
     idempotent: true,
     partitioner: compatibilityPartitioner,
   })
-  const messages = options.records.map((record) => ({ ...record, topic: options.topic, headers: new Map(record.headers) }))
+  const messages = options.records.map((record) => ({
+    ...record,
+    topic: options.topic,
+    headers: new Map(record.headers),
+  }))
   const { offsets } = await producer.send({ messages, acks: -1 })
   for (const { partition, offset } of offsets) {
     options.records
@@ -61,7 +72,8 @@ async function group() {
     tell('record', { partition, offset: Number(offset), key: key ?? null, value: value ?? null, headers: [...headers] })
   })
   // Its close() does not wait for a commit that comes after one under way.
-  const isCommitted = () => [...next].every(([partition, offset]) => stream.offsetsCommitted.get(`${options.topic}:${partition}`) > offset)
+  const isCommitted = () =>
+    [...next].every(([partition, offset]) => stream.offsetsCommitted.get(`${options.topic}:${partition}`) > offset)
   await end
   while (!isCommitted()) await once(stream, 'autocommit')
   await consumer.close(true)
