@@ -164,6 +164,13 @@ export class ClientConnection implements ConnectionInfo {
         this.#isBusy = false
         this.#serveQueue()
       })
+    } else if (socket.writableLength > maxQueuedBytes) {
+      // A client that asks and does not read: its next request waits until it has.
+      this.#isBusy = true
+      socket.once('drain', () => {
+        this.#isBusy = false
+        this.#serveQueue()
+      })
     }
   }
 

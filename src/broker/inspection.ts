@@ -1,4 +1,5 @@
 // What is really in the log of a topic, decoded for tests: plain values, copies of the moment.
+import { UsageError } from '../errors.js'
 import { splitBatches, recordsOf, type Header, type RecordBatch } from '../protocol/records/index.js'
 import type { Partition, Topic } from './topic.js'
 
@@ -87,6 +88,16 @@ export class TopicInspection {
       baseSequence: batch.baseSequence,
       leaderEpoch: batch.leaderEpoch,
     }))
+  }
+
+  /** Forgets the records of a partition before an offset, as retention would. @throws {UsageError} when the partition does not have it */
+  async deleteBefore(partition: number, offset: number): Promise<void> {
+    const found = this.#topic.partitions[partition]
+    if (!found) throw new UsageError(`there is no partition ${this.name}-${partition}`)
+    if (!Number.isInteger(offset) || offset < 0 || offset > found.log.endOffset) {
+      throw new UsageError(`offset must be 0-${found.log.endOffset}, got ${offset}`)
+    }
+    found.deleteBefore(offset)
   }
 
   /** The first and the next offset of each partition, with its leader. */

@@ -183,6 +183,17 @@ describe('time, requests and the log', () => {
     ])
   })
 
+  test('T40 records are forgotten on demand, as by retention', async () => {
+    await using kafka = await startBroker({ topics: { t: 1 } })
+    await using client = await WireClient.open(kafka.brokers[0]!)
+    await produce(client, 't', 0, batchOf(['a', 'b', 'c']))
+    await kafka.topic('t').deleteBefore(0, 2)
+    expect((await kafka.topic('t').records()).map(({ offset }) => offset)).toEqual([2])
+    expect((await fetch(client, fetchOf('t', [{ partition: 0 }]))).responses[0]!.partitions[0]!.errorCode).toBe(1)
+    await expect(kafka.topic('t').deleteBefore(0, 9)).rejects.toThrow('offset must be 0-3, got 9')
+    await expect(kafka.topic('t').deleteBefore(4, 0)).rejects.toThrow('there is no partition t-4')
+  })
+
   test('close is idempotent, and nothing can be started after it', async () => {
     const kafka = await startBroker({ brokers: 2 })
     await kafka.broker(2).stop()
