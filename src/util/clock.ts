@@ -60,3 +60,8 @@ export function sleepOn(clock: Clock, delayMs: number, signal?: AbortSignal): Pr
 export function atEndOfTurn(callback: () => void): void {
   setImmediate(callback)
 }
+
+/** Calls back when all that follows from promises settled by now is done, before the event loop turns. */
+export function afterPromises(callback: () => void): void {
+  process.nextTick(callback)
+}

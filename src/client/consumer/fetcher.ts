@@ -82,10 +82,10 @@ export class Fetcher {
   }
 
   /** Has pump() run when the caller is through; many calls make one. */
-  schedule(): void {
+  schedule(soon: (callback: () => void) => void = queueMicrotask): void {
     if (this.#isScheduled || this.#isAsking) return
     this.#isScheduled = true
-    queueMicrotask(() => {
+    soon(() => {
       this.#isScheduled = false
       this.pump()
     })
@@ -197,11 +197,15 @@ export class Fetcher {
       this.pump()
       return
     }
-    this.#isAsking = false
     if (this.#abort.signal.aborted) return
-    const bytes = this.#answered(response, asked, choice.someAreFull)
+    let bytes = 0
+    try {
+      bytes = this.#answered(response, asked, choice.someAreFull)
+    } finally {
+      this.#isAsking = false
+    }
     if (bytes === 0 || bytes > smallAnswerBytes) this.pump()
-    else afterPromises(() => this.pump())
+    else this.schedule(afterPromises)
   }
 
   #build(wanted: readonly PartitionFeed[], limits: FetchLimits, asked: Asked): RequestInput<typeof Fetch> {
