@@ -10,7 +10,7 @@ import type { Clock } from '../../util/clock.js'
 import { Deadline } from '../../util/deadline.js'
 import { Events } from '../../util/events.js'
 import { Coordinators, describeKey, type CoordinatorKey } from './coordinators.js'
-import { announce, type ClusterEvents } from './events.js'
+import type { ClusterEvents } from './events.js'
 import type { Logger } from './logger.js'
 import { MetadataCache } from './metadata-cache.js'
 import { fetchMetadata } from './metadata-request.js'
@@ -367,7 +367,7 @@ export class Cluster {
     this.#checkOpen()
     const onRetry = (error: KafkaError, number: number, waitMs: number) => {
       this.logger.debug(`${what}: attempt ${number} failed, next in ${Math.round(waitMs)} ms: ${error.message}`)
-      announce(this.events, 'retry', { what, attempt: number, waitMs, error })
+      this.events.emit('retry', { what, attempt: number, waitMs, error })
       react(error)
     }
     return withRetries({ what, deadline, backoff: this.#backoff, running: this.#running, onRetry }, attempt)

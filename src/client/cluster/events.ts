@@ -1,6 +1,5 @@
 // What a cluster tells its owner's users about: the owners' on() passes these through.
 import type { KafkaError } from '../../errors.js'
-import type { Events } from '../../util/events.js'
 
 export interface BrokerEvent {
   /** undefined for a bootstrap server that has not told its id yet. */
@@ -22,19 +21,4 @@ export interface ClusterEvents {
   rebootstrap: { readonly reason: string }
   /** Something failed and is tried again. */
   retry: { readonly what: string; readonly attempt: number; readonly waitMs: number; readonly error: KafkaError }
-}
-
-/** A listener that throws is its author's uncaught exception, and not an error of what was going on here. */
-export function announce<Map extends object, Name extends keyof Map & string>(
-  events: Events<Map>,
-  name: Name,
-  event: Map[Name],
-): void {
-  try {
-    events.emit(name, event)
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error
-    })
-  }
 }

@@ -6,7 +6,7 @@ import type { AnyApi } from '../../protocol/wire/index.js'
 import { backoffMs } from '../../util/backoff.js'
 import type { Events } from '../../util/events.js'
 import { allowManyListeners } from '../../util/many-listeners.js'
-import { announce, type BrokerEvent, type ClusterEvents } from './events.js'
+import type { BrokerEvent, ClusterEvents } from './events.js'
 import type { ClientConfig } from './options.js'
 
 /** What a node tells the cluster it is part of. */
@@ -126,7 +126,7 @@ export class Node {
       this.#failures = 0
       if (connection.isOpen) channel.connection = connection
       config.logger.debug(`connected to ${this.where}`, { ...this.#event() })
-      announce(events, 'connected', this.#event())
+      events.emit('connected', this.#event())
       if (this.#isRetired) queueMicrotask(() => connection.drain())
       return connection
     } catch (error) {
@@ -156,12 +156,12 @@ export class Node {
     const { config, events, onTrouble } = this.#context
     config.logger.debug(`disconnected: ${error.message}`, { ...this.#event(), lostRequests })
     if (lostRequests === 0) return
-    announce(events, 'disconnected', { ...this.#event(), error })
+    events.emit('disconnected', { ...this.#event(), error })
     onTrouble(this, error)
   }
 
   #onThrottle(throttleTimeMs: number, api: AnyApi): void {
-    announce(this.#context.events, 'throttled', { ...this.#event(), throttleTimeMs, api: api.name })
+    this.#context.events.emit('throttled', { ...this.#event(), throttleTimeMs, api: api.name })
   }
 
   /** Has no socket, nor one on its way. */

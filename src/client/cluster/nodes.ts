@@ -3,7 +3,6 @@ import { ConnectionError, isKafkaError, KafkaError } from '../../errors.js'
 import { formatAddress, type Address } from '../../net/address.js'
 import type { Connection } from '../../net/connection.js'
 import { staggered } from '../../net/staggered.js'
-import { announce } from './events.js'
 import { Node, type NodeContext } from './node.js'
 import type { BrokerAddress } from './topic-metadata.js'
 
@@ -62,7 +61,7 @@ export class Nodes {
     this.#known.clear()
     if (this.#bootstrap.length === 0) this.#bootstrap = this.#bootstrapNodes()
     this.#context.config.logger.info(`beginning with the bootstrap servers again: ${reason}`)
-    announce(this.#context.events, 'rebootstrap', { reason })
+    this.#context.events.emit('rebootstrap', { reason })
   }
 
   /** A connection to some broker: the least busy that is open, else the first that can be opened. */
@@ -125,7 +124,7 @@ export class Nodes {
     })
     const round = ++this.#failedRounds
     if (round === 1) this.#context.config.logger.error(failure.message, { brokers })
-    announce(this.#context.events, 'unreachable', { brokers, error: failure, round })
+    this.#context.events.emit('unreachable', { brokers, error: failure, round })
     return failure
   }
 

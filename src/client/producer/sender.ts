@@ -144,7 +144,6 @@ export class Sender {
     if (!isLeaderKnown && reaction === 'refreshMetadata') {
       cluster.refresh(`Produce to ${queue.name}: ${error.code}`)
     }
-    // Not from here: a listener that throws must not keep the other partitions from their answers.
-    queueMicrotask(() => cluster.events.emit('retry', { what: `Produce to ${queue.name}`, attempt, waitMs, error }))
+    cluster.events.emit('retry', { what: `Produce to ${queue.name}`, attempt, waitMs, error })
   }
 }
