@@ -34,4 +34,4 @@ try {
   await broker?.close()
 }
 
-assert.deepEqual(texts.toSorted().slice(-4), ['bonjour', 'dzień dobry', 'good morning', 'hello'])
+for (const text of ['hello', 'bonjour', 'dzień dobry', 'good morning']) assert.ok(texts.includes(text))

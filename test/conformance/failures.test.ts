@@ -1,65 +1,13 @@
 // Brokers that are killed and come back under a producer and a group at work. What needs replicas runs on Apache Kafka of three nodes only.
 import { afterEach, describe, expect, it } from 'vitest'
 import type { KafkaError } from '../../src/errors.js'
-import type { GroupMember } from '../../src/client/group/index.js'
-import type { Producer } from '../../src/client/producer/index.js'
 import { until } from '../helpers/until.js'
 import { hasReplicas, useCluster, waitMs } from './cluster.js'
+import { Tracker, Writer } from './load.js'
 import { memberOf, numbers, produceNumbers, producerOf, recorded, take } from './clients.js'
 
 const cluster = useCluster()
 const PARTITIONS = 3
-
-/** Sends without pause, five records per partition on their way, until stop(); values count up in each partition. */
-class Writer {
-  acknowledged = 0
-  readonly #next = Array<number>(PARTITIONS).fill(0)
-  readonly #lanes: Promise<void>[]
-  #isStopped = false
-
-  constructor(producer: Producer, topic: string) {
-    this.#lanes = numbers(5 * PARTITIONS).map((i) => this.#lane(producer, topic, i % PARTITIONS))
-  }
-
-  async #lane(producer: Producer, topic: string, partition: number): Promise<void> {
-    while (!this.#isStopped) {
-      const value = this.#next[partition]!++
-      await producer.send(topic, { value: String(value), partition })
-      this.acknowledged++
-    }
-  }
-
-  /** Resolves when so many more than now are acknowledged. */
-  more(count: number): Promise<unknown> {
-    const wanted = this.acknowledged + count
-    return until(`${count} more are acknowledged`, () => this.acknowledged >= wanted, waitMs)
-  }
-
-  /** How many it has sent to each partition; all of them are acknowledged, or this rejects. */
-  async stop(): Promise<readonly number[]> {
-    this.#isStopped = true
-    await Promise.all(this.#lanes)
-    return this.#next
-  }
-}
-
-/** What a member was given out, by partition. */
-class Tracker {
-  readonly values: number[][] = numbers(PARTITIONS).map(() => [])
-  readonly #done: Promise<void>
-
-  constructor(members: readonly GroupMember[]) {
-    this.#done = Promise.all(members.map((member) => this.#read(member))).then(() => {})
-  }
-
-  async #read(member: GroupMember): Promise<void> {
-    for await (const { partition, value } of member) this.values[partition]?.push(Number(String(value)))
-  }
-
-  get done(): Promise<void> {
-    return this.#done
-  }
-}
 
 afterEach(() => cluster.startAgain(), 120_000)
 
@@ -70,8 +18,9 @@ async function survives(disturb: (topic: string, group: string, writer: Writer) 
   await using producer = producerOf(cluster)
   const members = numbers(2).map(() => memberOf(cluster, { group, topics: [topic], commit: { intervalMs: 100 } }))
   const events = members.map((member) => recorded(member, 'lost'))
-  const tracker = new Tracker(members)
-  const writer = new Writer(producer, topic)
+  const tracker = new Tracker(PARTITIONS)
+  for (const member of members) tracker.follow(member)
+  const writer = new Writer(producer, topic, PARTITIONS)
   await writer.more(300)
   await until('both read', () => members.every(({ state }) => state === 'stable'), waitMs)
   await disturb(topic, group, writer)
@@ -81,8 +30,7 @@ async function survives(disturb: (topic: string, group: string, writer: Writer) 
     const logged = (await cluster.records(topic, partition)).map(({ value }) => Number(value))
     expect(logged).toEqual(numbers(sent[partition] as number))
   }
-  const unique = () => tracker.values.map((values) => new Set(values).size)
-  await until('the group has read it all', () => unique().every((size, i) => size === sent[i]), waitMs)
+  await until('the group has read it all', () => tracker.hasAll(sent), waitMs)
   await Promise.all(members.map((member) => member.close()))
   await tracker.done
   expect(events.flat()).toEqual([]) // so nothing came twice

@@ -4,7 +4,8 @@ import type { GroupMember } from '../../src/client/group/index.js'
 import { partitionKey } from '../../src/protocol/topic-partition.js'
 import { until } from '../helpers/until.js'
 import { useCluster, waitMs } from './cluster.js'
-import { memberOf, numbers, produceNumbers, Reader, recorded, sorted, take } from './clients.js'
+import { memberOf, numbers, produceNumbers, producerOf, Reader, recorded, sorted, take } from './clients.js'
+import { Tracker, Writer } from './load.js'
 import { KillableMember } from './killable-member.js'
 
 const cluster = useCluster()
@@ -196,6 +197,40 @@ describe('members that go', () => {
     expect(third.partitions()).toEqual(had)
     expect(events).toEqual([])
   })
+})
+
+describe('under load', () => {
+  it.each(['range', 'cooperative-sticky'] as const)(
+    'T81 members come and go by %s while records come in, and every record is read once and in order',
+    async (assignor) => {
+      const { topic, group, topics } = await ordersAndGroup()
+      await using producer = producerOf(cluster)
+      const writer = new Writer(producer, topic, PARTITIONS)
+      const tracker = new Tracker(PARTITIONS)
+      const join = () => {
+        const member = memberOf(cluster, { group, topics, assignors: [assignor] })
+        tracker.follow(member)
+        return member
+      }
+      const members = [join(), join()]
+      for (const round of numbers(4)) {
+        members.push(join())
+        await share(members, 2, 2, 2)
+        await writer.more(100)
+        // One leaves in the middle of its work, at once with another that joins every other time.
+        const leaving = members.shift()?.close()
+        if (round % 2 === 1) members.push(join())
+        await leaving
+        if (round % 2 === 1) await members.shift()?.close()
+        await writer.more(100)
+      }
+      const sent = await writer.stop()
+      await until('the group has read it all', () => tracker.hasAll(sent), waitMs)
+      await Promise.all(members.map((member) => member.close()))
+      await tracker.done
+      expect(tracker.values).toEqual(sent.map((count) => numbers(count)))
+    },
+  )
 })
 
 describe('topics that grow', () => {
