@@ -5,7 +5,7 @@ import { zeroUuid } from '../../protocol/wire/index.js'
 import type { AnyRecord, FeedSource } from './consumer-record.js'
 import { PartitionQueue } from './partition-queue.js'
 import { partitionKey } from '../../protocol/topic-partition.js'
-import { type Position, type StartPosition } from './positions.js'
+import type { Position, StartPosition } from './positions.js'
 
 /** What marks a partition as asked for by one request; a partition that has another by the time of the answer drops it. */
 export interface Flight {

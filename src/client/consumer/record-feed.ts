@@ -10,7 +10,7 @@ import type { OffsetLookup } from './offset-lookup.js'
 import { PartitionFeed } from './partition-feed.js'
 import { Placement, type PositionResetEvent } from './placement.js'
 import { partitionKey, type TopicPartition } from '../../protocol/topic-partition.js'
-import { type OutOfRangePolicy, type Position, type StartPosition } from './positions.js'
+import type { OutOfRangePolicy, Position, StartPosition } from './positions.js'
 
 export interface FeedParts {
   /** Must know the topics of the partitions (Cluster.topics), and stays its owner's to close. */
