@@ -40,9 +40,9 @@ export const run = (program: string, words: readonly string[], cwd?: string, tim
   return stdout
 }
 
-/** Runs a consumer program, which must say on its last line that it is content. */
+/** Runs a consumer program, which must say on its last line that it is content, and end by itself. */
 export const runProgram = (program: string, words: readonly string[], cwd: string): string => {
-  const last = run(program, words, cwd).trimEnd().split('\n').at(-1) ?? ''
+  const last = run(program, words, cwd, 60_000).trimEnd().split('\n').at(-1) ?? ''
   if (!/^ok [1-9]\d* records$/.test(last)) throw new Error(`${words.join(' ')} ended without its ok line: ${last}`)
   return last
 }
