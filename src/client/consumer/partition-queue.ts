@@ -55,13 +55,13 @@ export class PartitionQueue {
 
   /**
    * Decodes on until there are records in [from, end), or nothing is left; `records` are replaced, `nextOffset` moves on either way
-   * (over gaps, control batches and what was aborted). False when there is nothing.
+   * (over gaps, control batches and what was aborted), but not beyond `end`. False when there is nothing.
    * @throws {RecordError} what cannot be read; the queue is of no use then
    */
   load(from: number, end: number): boolean {
     this.#nextOffset = from
-    for (;;) {
-      const cursor = this.#cursor ?? this.#nextCursor(from)
+    while (this.#nextOffset < end) {
+      const cursor = this.#cursor ?? this.#nextCursor(from, end)
       if (cursor === undefined) {
         if (this.#head === this.#waiting.length) break
         continue
@@ -104,7 +104,7 @@ export class PartitionQueue {
   }
 
   /** The cursor of the next batch that has records to give out; undefined when the batch at the head had none. */
-  #nextCursor(from: number): RecordCursor<FeedSource> | undefined {
+  #nextCursor(from: number, end: number): RecordCursor<FeedSource> | undefined {
     const waiting = this.#waiting[this.#head]
     if (waiting === undefined) return undefined
     const { batch, aborted } = waiting
@@ -118,12 +118,16 @@ export class PartitionQueue {
       aborted?.covers(batch)
       return undefined
     }
+    if (batch.baseOffset >= end) {
+      this.#nextOffset = end
+      return undefined
+    }
     this.#failing = batch
     batch.verifyCrc()
     const isLeftOut = aborted?.covers(batch) === true || batch.isControl || batch.recordCount === 0
     this.#leaderEpoch = batch.leaderEpoch
     if (isLeftOut) {
-      this.#nextOffset = nextOffset
+      this.#nextOffset = Math.min(nextOffset, end)
       return undefined
     }
     return (this.#cursor = new RecordCursor(batch))
@@ -135,14 +139,14 @@ export class PartitionQueue {
     while (records.length < sliceRecords) {
       if (!cursor.next()) {
         this.#cursor = undefined
-        this.#nextOffset = cursor.batch.nextOffset
+        this.#nextOffset = Math.min(cursor.batch.nextOffset, end)
         return records
       }
       const offset = baseOffset + cursor.offsetDelta
       if (offset < from) continue
       if (offset >= end) {
         this.#cursor = undefined
-        this.#nextOffset = offset
+        this.#nextOffset = end
         return records
       }
       records.push(new ConsumerRecord(cursor))

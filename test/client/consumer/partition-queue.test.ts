@@ -60,6 +60,26 @@ describe('the queue of a partition', () => {
     expect(readAll(queue, 3, 7)).toEqual({ offsets: [3, 4, 5, 6], position: 7 })
   })
 
+  test('what lies behind a gap over the end is not passed over: the position is the end', () => {
+    const gap = () => [
+      craft({ base: 0, offsets: [0, 1] }),
+      craft({ base: 10, offsets: [10] }),
+      craft({ base: 11, marker: 'commit' }),
+    ]
+    expect(readAll(queueOf(gap()), 0, 5)).toEqual({ offsets: [0, 1], position: 5 })
+    expect(readAll(queueOf(gap()), 2, 5)).toEqual({ offsets: [], position: 5 })
+    expect(readAll(queueOf([craft({ base: 100, last: 109, offsets: [101, 104] })]), 100, 103)).toEqual({
+      offsets: [101],
+      position: 103,
+    })
+    expect(readAll(queueOf([craft({ base: 100, last: 109, offsets: [101] })]), 100, 105).position).toBe(105)
+  })
+
+  test("a batch beyond the end is not decoded: what is wrong with it is nobody's affair", () => {
+    const queue = queueOf([craft({ base: 0, offsets: [0] }), damaged(craft({ base: 10, offsets: [10] }))])
+    expect(readAll(queue, 0, 5)).toEqual({ offsets: [0], position: 5 })
+  })
+
   test('a large batch is decoded in slices', () => {
     const queue = queueOf([craft({ base: 0, offsets: range(0, 1999) })])
     expect(queue.load(0, Infinity)).toBe(true)
