@@ -27,7 +27,7 @@ describe('confluent-kafka', () => {
   )
 
   test('reads on through partition errors and broken connections, without a rebalance', async () => {
-    await using kafka = await startBroker({ topics: { [faultyTopic]: 3 } })
+    await using kafka = await startBroker({ brokers: 3, topics: { [faultyTopic]: 3 } })
     await readsThroughFaults(kafka, 'confluent-kafka', 'range')
   })
 

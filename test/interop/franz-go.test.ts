@@ -31,7 +31,7 @@ describe('franz-go', () => {
   )
 
   test('reads on through partition errors and broken connections, without a rebalance', async () => {
-    await using kafka = await startBroker({ topics: { [faultyTopic]: 3 } })
+    await using kafka = await startBroker({ brokers: 3, topics: { [faultyTopic]: 3 } })
     await readsThroughFaults(kafka, 'franz-go', 'range')
   })
 

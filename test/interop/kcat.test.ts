@@ -30,7 +30,7 @@ describe('kcat', () => {
   test('-L on `ottla broker` as a command, which listens on localhost by IPv4 and IPv6', async () => {
     const words = ['--host', 'localhost', '--port', '0', '--brokers', '2', '--topic', 'orders:3']
     await using broker = new Program(process.execPath, ['--import', 'tsx', entry, 'broker', ...words])
-    const [, brokers] = (await broker.until('it is ready', () => /ready: (\S+)/.exec(broker.stdout)))
+    const [, brokers] = await broker.until('it is ready', () => /ready: (\S+)/.exec(broker.stdout))
     const port = /:(\d+)/.exec(brokers!)![1]
     for (const address of [`127.0.0.1:${port}`, `[::1]:${port}`]) {
       const listed = await kcat([address], '-L', '-J')

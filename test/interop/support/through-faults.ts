@@ -8,7 +8,11 @@ import { recordsOf, startPeer, type PeerName } from './peers.js'
 export const faultyTopic = 'faulty'
 const partitions = 3
 
-/** `rejoins`: kafkajs joins anew when its connection breaks, so it is asked for no more than to be back, and to read nothing twice. */
+/**
+ * Of three brokers two break a connection: a client that can reach none that it knows starts over with the bootstrap servers (KIP-899), and
+ * Java's then joins anew.
+ * `rejoins`: kafkajs joins anew after such an error and reads again what it has not committed: nothing is sent meanwhile.
+ */
 export async function readsThroughFaults(
   kafka: BrokerCluster,
   peer: PeerName,
@@ -30,6 +34,9 @@ export async function readsThroughFaults(
   const heartbeats = () => kafka.requests.filter(({ api }) => api === 'Heartbeat').length
   const { generation, members } = snapshot()
 
+  const isCommitted = () => snapshot().offsets.length === partitions && snapshot().offsets.every(({ lag }) => lag === 0)
+  if (rejoins) await until('it has committed', isCommitted)
+
   // Kafka answers a partition's error for that partition alone; the others of the same fetch go on.
   const partitionError = kafka.faults.add({
     api: 'Fetch',
@@ -39,9 +46,11 @@ export async function readsThroughFaults(
     error: 'NOT_LEADER_OR_FOLLOWER',
   })
   await member.until('a partition had an error', () => partitionError.hits === 1)
+  if (rejoins)
+    await member.until('it has joined anew', () => snapshot().state === 'Stable' && snapshot().generation > generation)
   await send(60, 60)
   await member.until('it reads on after the error', () => recordsOf(member).length === 120)
-  if (rejoins) await until('it has committed', () => snapshot().offsets.every(({ lag }) => lag === 0))
+  if (rejoins) await until('it has committed', isCommitted)
   const broken = [
     kafka.faults.add({ api: 'Heartbeat', times: 1, disconnect: true }),
     kafka.faults.add({ api: 'Fetch', topic: faultyTopic, times: 1, disconnect: true }),
