@@ -227,7 +227,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
 
   /** The offset of the next record of the partition; undefined while it is not known, or when the partition is another's. */
   position(partition: TopicPartition): number | undefined {
-    return this.#feed.position(partition)?.offset
+    return this.#progress.positionOf(partition)
   }
 
   /**

@@ -13,6 +13,8 @@ export class Progress {
   #first = 0
   #next = 0
   #last = 0
+  /** The handler went away from it; it is given out again when reading goes on, unless it is called done before. */
+  #isAbandoned = false
   #waiting: (() => void)[] = []
 
   constructor(feed: RecordFeed) {
@@ -20,11 +22,11 @@ export class Progress {
   }
 
   get isHandling(): boolean {
-    return this.#source !== undefined
+    return this.#source !== undefined && !this.#isAbandoned
   }
 
-  /** Whether the handler has something of one of these partitions. */
-  isHandlingOneOf(partitions: readonly TopicPartition[]): boolean {
+  /** Whether something of one of these partitions was given out last and is not done. */
+  #hasOneOf(partitions: readonly TopicPartition[]): boolean {
     const source = this.#source
     return source !== undefined && partitions.some((one) => comparePartitions(one, source) === 0)
   }
@@ -44,6 +46,7 @@ export class Progress {
   /** The handler asked for more: what it had is done. */
   finished(): void {
     this.#source = undefined
+    this.#isAbandoned = false
     if (this.#waiting.length > 0) this.stopWaiting()
   }
 
@@ -54,8 +57,15 @@ export class Progress {
     else this.#next = Math.max(this.#next, offset + 1)
   }
 
-  /** The handler went away: what it had and did not call done is given out again. */
+  /** The handler went away: what it had and did not call done is not waited for any more. */
   abandoned(): void {
+    if (this.#source === undefined) return
+    this.#isAbandoned = true
+    this.stopWaiting()
+  }
+
+  /** Reading goes on: what was abandoned is given out again. */
+  resumed(): void {
     const source = this.#source
     if (source === undefined) return
     const isWhole = this.#next === this.#first
@@ -67,12 +77,12 @@ export class Progress {
 
   /** These partitions were taken away or moved: what the handler has of them counts no more. */
   dropped(partitions: readonly TopicPartition[]): void {
-    if (this.isHandlingOneOf(partitions)) this.finished()
+    if (this.#hasOneOf(partitions)) this.finished()
   }
 
   /** Resolves when the handler has nothing of these partitions any more. */
   drained(partitions: readonly TopicPartition[]): Promise<void> {
-    if (!this.isHandlingOneOf(partitions)) return Promise.resolve()
+    if (!this.isHandling || !this.#hasOneOf(partitions)) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
@@ -83,10 +93,15 @@ export class Progress {
     for (const resolve of waiting) resolve()
   }
 
+  /** What is given out next of the partition. */
+  positionOf(partition: TopicPartition): number | undefined {
+    return this.#isAbandoned ? this.doneOf(partition)?.offset : this.#feed.position(partition)?.offset
+  }
+
   /** Where the next owner of the partition would have to begin; undefined when the member has no position in it. */
   doneOf(partition: TopicPartition): Place | undefined {
     const position = this.#feed.position(partition)
     if (position === undefined) return undefined
-    return this.isHandlingOneOf([partition]) ? { offset: this.#next, leaderEpoch: -1 } : position
+    return this.#hasOneOf([partition]) ? { offset: this.#next, leaderEpoch: -1 } : position
   }
 }

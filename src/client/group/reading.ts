@@ -41,6 +41,7 @@ export class Reading {
           }
           this.#isIterating = true
           isOurs = true
+          progress.resumed()
           await cluster.deadline(Infinity, signal).race(begin(), 'GroupMember: reading')
         },
         take: () => {
