@@ -108,11 +108,15 @@ if (hasReplicas) {
       const leader = await cluster.leaderOf(topic, 0)
       await cluster.kill(cluster.nodeIds.find((id) => id !== leader) as number)
       await until('two are in sync', async () => (await cluster.inSync(topic, 0)).length === 2, waitMs)
-      await expect(producer.send(topic, { value: '1' })).rejects.toMatchObject({ retriable: true })
+      const error: unknown = await producer.send(topic, { value: '1' }).catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ name: expect.stringMatching(/Error$/) as unknown, retriable: true })
       await cluster.startAgain()
       await until('three are in sync', async () => (await cluster.inSync(topic, 0)).length === 3, waitMs)
       await producer.send(topic, { value: '2' })
-      expect((await cluster.records(topic)).map(({ value }) => value)).toEqual(['0', '2'])
+      const logged = (await cluster.records(topic)).map(({ value }) => value)
+      // The leader may have appended it before it knew that the others are gone: the error tells, and then it is there once at most.
+      const mayBeThere = (error as KafkaError).maybeWritten !== false && logged.length === 3
+      expect(logged).toEqual(mayBeThere ? ['0', '1', '2'] : ['0', '2'])
     })
   })
 }
