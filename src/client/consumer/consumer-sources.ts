@@ -44,7 +44,7 @@ export function batchSource<R extends AnyRecord>(
   clock: Clock,
   limits: Omit<BatchesConfig, 'signal'>,
 ): FeedSourceOf<ConsumerBatch<R>> {
-  const { maxRecords, maxWaitMs } = limits
+  const { maxWaitMs } = limits
   let held: ConsumerBatch<AnyRecord> | undefined
   let timer: Timer | undefined
   let isTimeOver = false
@@ -60,7 +60,7 @@ export function batchSource<R extends AnyRecord>(
       const isNew = held === undefined || batch?.records[0] !== held.records[0]
       if (isNew) release()
       if (batch === undefined || maxWaitMs === 0) return batch as ConsumerBatch<R> | undefined
-      if (batch.length >= maxRecords || isTimeOver || feed.isPaused(batch) || feed.isFinished) {
+      if (feed.isLastFull || isTimeOver || feed.isFinished) {
         release()
         return batch as ConsumerBatch<R>
       }

@@ -54,6 +54,7 @@ export class RecordFeed {
   #row: PartitionFeed[] = []
   #current: PartitionFeed | undefined
   #last: AnyRecord | ConsumerBatch<AnyRecord> | undefined
+  #isLastFull = false
   #failures: Failure[] = []
   #change: Deferred<void> | undefined
   #isClosed = false
@@ -156,6 +157,7 @@ export class RecordFeed {
       // What it has buffered may be in the way of the others now.
       this.#placement.changed(feed)
     }
+    this.wake()
   }
 
   /** Throws NOT_ASSIGNED. */
@@ -189,17 +191,22 @@ export class RecordFeed {
 
   /**
    * The same for up to so many records of one partition. With `held`, the batch given out last, what its partition has more is added to
-   * it; should the partition have been revoked or moved, it is dropped.
+   * it; should the partition have been revoked or moved, it is dropped; should it be paused, it is for after resume().
    */
   nextBatch(limits: BatchLimits, held?: ConsumerBatch<AnyRecord>): ConsumerBatch<AnyRecord> | undefined {
     this.#last = undefined
-    let partition = held === undefined ? undefined : this.#partitions.get(partitionKey(held))
-    let records: readonly AnyRecord[] = []
-    if (partition !== undefined && partition.source === held?.records[0]?.source) records = held.records
-    else partition = this.#reach()
-    if (partition === undefined) return undefined
-    if (!partition.isPaused) records = this.#fill(partition, records, limits)
-    return (this.#last = new ConsumerBatch(records))
+    const holder = held && this.#partitions.get(partitionKey(held))
+    if (held !== undefined && holder?.source === held.records[0]!.source) {
+      if (!holder.isPaused) return (this.#last = this.#fill(holder, held.records, limits))
+      holder.giveBack(held.records)
+    }
+    const partition = this.#reach()
+    return partition && (this.#last = this.#fill(partition, [], limits))
+  }
+
+  /** Nothing can be added to the batch given out last. */
+  get isLastFull(): boolean {
+    return this.#isLastFull
   }
 
   /** The record or batch given out last is given out again, unless its partition was revoked or moved since. */
@@ -294,23 +301,30 @@ export class RecordFeed {
   }
 
   /** Adds records of a partition that has some decoded, or that had some. */
-  #fill(partition: PartitionFeed, records: readonly AnyRecord[], limits: BatchLimits): readonly AnyRecord[] {
-    let bytes = limits.maxBytes
+  #fill(
+    partition: PartitionFeed,
+    records: readonly AnyRecord[],
+    { maxRecords, maxBytes }: BatchLimits,
+  ): ConsumerBatch<AnyRecord> {
+    let bytes = maxBytes
     for (const record of records) bytes -= record.sizeInBytes
-    while (records.length < limits.maxRecords && bytes > 0) {
+    for (;;) {
+      this.#isLastFull = records.length >= maxRecords || bytes <= 0
+      if (this.#isLastFull) break
       if (partition.queue.index === partition.queue.records.length) {
         if (partition.queue.isEmpty || !this.#load(partition)) break
       }
-      const more = partition.takeSlice(limits.maxRecords - records.length, bytes)
+      const more = partition.takeSlice(maxRecords - records.length, bytes)
       for (const record of more) bytes -= record.sizeInBytes
       if (bytes < 0 && records.length > 0 && more.length === 1) {
         // A slice has one record at least, also when that is one too many.
         partition.giveBack(more)
+        this.#isLastFull = true
         break
       }
       records = records.length === 0 ? more : records.concat(more)
     }
-    return records
+    return new ConsumerBatch(records)
   }
 
   /** Decodes on; what cannot be decoded becomes a failure. */

@@ -5,6 +5,7 @@ import { Producer } from '../../../src/client/producer/index.js'
 import { int64, json, string, topic } from '../../../src/client/serde/index.js'
 import { CreatePartitions } from '../../../src/protocol/messages/create-partitions.js'
 import { crc32c } from '../../../src/protocol/records/index.js'
+import { ManualClock } from '../../helpers/manual-clock.js'
 import {
   all,
   brokerWith,
@@ -190,6 +191,33 @@ describe('reading', () => {
     await batches.return!()
     const [rest] = await take(consumer.batches({ maxRecords: 5, maxWaitMs: 20 }), 1)
     expect(values([...rest!])).toEqual(['v5'])
+  })
+
+  test('batches() does not wait for a batch that is full by its bytes', async () => {
+    await using kafka = await brokerWith({ orders: 1 })
+    await fill(kafka, 20)
+    const clock = new ManualClock()
+    await using consumer = reader(kafka, { clock })
+    const batches = await take(consumer.batches({ maxBytes: 25, maxWaitMs: 10_000 }), 3)
+    expect(batches.every(({ records }) => records.length > 1)).toBe(true)
+    expect(values(batches.flatMap(({ records }) => records)).slice(0, 6)).toEqual(numbered(0, 5))
+  })
+
+  test('batches() holds nothing of a paused partition back from the others, and gives it out after resume()', async () => {
+    await using kafka = await brokerWith({ orders: 2 })
+    await fill(kafka, 3)
+    const clock = new ManualClock()
+    await using consumer = reader(kafka, { clock })
+    const batches = consumer.batches({ maxRecords: 5, maxWaitMs: 10_000 })
+    const first = batches.next()
+    await until(() => consumer.position(at(0)) === 3)
+    consumer.pause([at(0)])
+    await fill(kafka, 5, { partition: 1, from: 10 })
+    expect(values([...(await first).value!])).toEqual(numbered(10, 14))
+    await fill(kafka, 2, { from: 3 })
+    consumer.resume([at(0)])
+    expect(values([...(await batches.next()).value!])).toEqual(numbered(0, 4))
+    await batches.return!()
   })
 
   test('a batch that was held back when the iteration ends is given out by the next one', async () => {
