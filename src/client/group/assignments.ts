@@ -159,10 +159,7 @@ export class Assignments {
     if (!this.#parts.isHurried()) await progress.drained(partitions)
     await this.#tell('revoked', partitions)
     if (commitsByItself) {
-      const deadline = new Deadline(cluster.clock, limitMs)
-      await commits.commitDone(partitions, deadline, true).catch((cause: unknown) => {
-        this.#parts.events.emit('commitFailed', { error: asKafkaError(cause) })
-      })
+      await commits.commitLast(partitions, new Deadline(cluster.clock, limitMs))
     }
     progress.dropped(partitions)
     feed.revoke(partitions)
@@ -195,6 +192,7 @@ export class Assignments {
       return
     }
     this.#parts.progress.dropped([owned])
+    this.#parts.commits.moved(owned)
     this.#parts.feed.seek(owned, to)
   }
 

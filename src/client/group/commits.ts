@@ -50,6 +50,8 @@ export class Commits {
   readonly #timeoutMs: number
   /** By partition, what the coordinator has: a commit that would change nothing is not sent. */
   readonly #committed = new Map<string, number>()
+  /** By partition, the furthest commit since it was assigned or sought: an older record's commit has nothing to add to that. */
+  readonly #furthest = new Map<string, number>()
   #last: Promise<unknown> = Promise.resolve()
   #timer: Timer | undefined
 
@@ -81,16 +83,32 @@ export class Commits {
   assigned(partition: TopicPartition, committed: number | undefined): void {
     if (committed === undefined) this.#committed.delete(partitionKey(partition))
     else this.#committed.set(partitionKey(partition), committed)
+    this.moved(partition)
   }
 
-  /** Commits what is done of these partitions, where that is news. `isLast`: they are being given up, so no rebalance is waited for. */
-  async commitDone(partitions: readonly TopicPartition[], deadline: Deadline, isLast = false): Promise<void> {
-    await this.#commit(() => this.#doneOf(partitions), deadline, isLast)
+  /** The position of the partition was moved: commits may go back from here. */
+  moved(partition: TopicPartition): void {
+    this.#furthest.delete(partitionKey(partition))
   }
 
-  /** Commits these offsets, whatever is done. */
-  async commitOffsets(offsets: readonly CommittedOffset[], deadline: Deadline): Promise<void> {
-    await this.#commit(() => offsets, deadline, false)
+  /** Commits what is done of these partitions, where that is news. */
+  async commitDone(partitions: readonly TopicPartition[], deadline: Deadline): Promise<void> {
+    await this.#commit(() => this.#doneOf(partitions), deadline, false)
+  }
+
+  /** The same for partitions that are being given up: no rebalance is waited for. Never rejects; the host is told of a failure. */
+  async commitLast(partitions: readonly TopicPartition[], deadline: Deadline): Promise<void> {
+    try {
+      await this.#commit(() => this.#doneOf(partitions), deadline, true)
+    } catch (error) {
+      this.#host.commitFailed(error as KafkaError)
+    }
+  }
+
+  /** Commits this offset, whatever is done, unless the partition's commits are further already. `offset` is asked at each attempt. */
+  async commitOffset(offset: () => CommittedOffset, deadline: Deadline): Promise<void> {
+    const isNews = (one: CommittedOffset) => one.offset >= (this.#furthest.get(partitionKey(one)) ?? 0)
+    await this.#commit(() => [offset()].filter(isNews), deadline, false)
   }
 
   #doneOf(partitions: readonly TopicPartition[]): CommittedOffset[] {
@@ -123,8 +141,8 @@ export class Commits {
       const still = attempt.refused.filter((one) => this.#host.owns(one))
       if (still.length === 0) break
       const keys = new Set(still.map(partitionKey))
-      const asked = attempt.asked.filter((one) => keys.has(partitionKey(one)))
-      open = () => asked
+      // Asked anew: what was done or committed meanwhile counts.
+      open = () => offsets().filter((one) => keys.has(partitionKey(one)))
     }
     if (outcomes.some(({ error }) => error !== undefined)) throw new CommitError(outcomes)
   }
@@ -142,7 +160,7 @@ export class Commits {
     cause: KafkaError | undefined,
   ): Promise<Attempt> {
     const { standing } = this.#host
-    if (asked.length === 0) return { asked, standing: NOBODY, settled: [], refused: [] }
+    if (asked.length === 0) return { standing: NOBODY, settled: [], refused: [] }
     if (!standing) {
       if (cause) throw cause
       throw new UsageError('nothing can be committed: the member is not in the group now', 'NOT_ASSIGNED')
@@ -151,9 +169,13 @@ export class Commits {
     const refused = outcomes.filter(isRefusal)
     const stored = new Set(outcomes.filter(({ error }) => error === undefined).map(partitionKey))
     const committed = asked.filter((one) => stored.has(partitionKey(one)))
-    for (const one of committed) this.#committed.set(partitionKey(one), one.offset)
+    for (const one of committed) {
+      const key = partitionKey(one)
+      this.#committed.set(key, one.offset)
+      this.#furthest.set(key, Math.max(one.offset, this.#furthest.get(key) ?? 0))
+    }
     if (committed.length > 0) this.#host.committed(committed)
-    return { asked, standing, settled: outcomes.filter((one) => !isRefusal(one)), refused }
+    return { standing, settled: outcomes.filter((one) => !isRefusal(one)), refused }
   }
 
   /** The coordinator refused the member, not the offsets: wait for its next state, unless it has moved on since. */
@@ -167,7 +189,6 @@ export class Commits {
 }
 
 interface Attempt {
-  readonly asked: readonly CommittedOffset[]
   readonly standing: Standing
   readonly settled: readonly CommitOutcome[]
   readonly refused: readonly Refusal[]

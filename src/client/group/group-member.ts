@@ -88,7 +88,10 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
       lookup: this.#lookup,
       serdesOf: (topic) => recordSerdes(topics.get(topic)),
       onDone: (source, offset) => this.#progress.done(source, offset),
-      onReset: (event) => this.#events.emit('reset', event),
+      onReset: (event) => {
+        this.#commits.moved(event)
+        this.#events.emit('reset', event)
+      },
     })
     this.#progress = new Progress(this.#feed)
     this.#watch = new ProcessingWatch(
@@ -286,13 +289,15 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
       await this.#commits.commitDone(this.#assignments.committable, deadline)
     } else {
       const { topic, partition, offset, leaderEpoch, source } = record
-      if (!this.#feed.owns(source)) {
+      const behind = { topic, partition, offset: offset + 1, leaderEpoch, metadata: options.metadata ?? '' }
+      const ifOwned = () => {
+        if (this.#feed.owns(source)) return behind
         const message = `commit: ${topic}-${partition} is not this member's any more, or was sought elsewhere since offset ${offset} was given out`
         throw new UsageError(message, 'NOT_ASSIGNED')
       }
+      ifOwned()
       this.#progress.done(source, offset)
-      const metadata = options.metadata ?? ''
-      await this.#commits.commitOffsets([{ topic, partition, offset: offset + 1, leaderEpoch, metadata }], deadline)
+      await this.#commits.commitOffset(ifOwned, deadline)
     }
   }
 

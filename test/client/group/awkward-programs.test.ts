@@ -1,0 +1,114 @@
+// Members whose program does what it need not expect to be kind: listeners that throw, hang or close, commits of old records, reading on
+// after an abort.
+import { describe, expect, it } from 'vitest'
+import { startBroker, type BrokerCluster } from '../../../src/broker.js'
+import { GroupMember, type GroupMemberOptions } from '../../../src/client/group/index.js'
+import { Producer } from '../../../src/client/producer/index.js'
+import { until } from '../../helpers/until.js'
+
+function startKafka(partitions = 1): Promise<BrokerCluster> {
+  return startBroker({ topics: { orders: partitions }, config: { 'group.min.session.timeout.ms': 100 } })
+}
+
+function memberOf(kafka: BrokerCluster, options: Partial<GroupMemberOptions<string>> = {}): GroupMember {
+  return new GroupMember({
+    brokers: kafka.brokers,
+    group: 'billing',
+    topics: ['orders'],
+    from: 'beginning',
+    heartbeatMs: 20,
+    retryBackoffMs: 10,
+    logger: 'silent',
+    ...options,
+  })
+}
+
+/** Values are their offsets. */
+async function produce(kafka: BrokerCluster, count: number, partition = 0): Promise<void> {
+  await using producer = new Producer({ brokers: kafka.brokers })
+  await producer.send(
+    'orders',
+    Array.from({ length: count }, (_, i) => ({ value: String(i), partition })),
+  )
+}
+
+const committed = (kafka: BrokerCluster) => kafka.groups()[0]?.offsets.map(({ offset }) => offset) ?? []
+
+describe('commits', () => {
+  it('a record committed after break is not given out again, and the commit stays', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 3)
+    const member = memberOf(kafka)
+    const records = member.records()
+    const { value: first } = await records.next()
+    await records.return!()
+    expect(member.position({ topic: 'orders', partition: 0 })).toBe(0)
+    await member.commit(first!)
+    expect(member.position({ topic: 'orders', partition: 0 })).toBe(1)
+    expect(committed(kafka)).toEqual([1])
+    for await (const record of member) {
+      expect(record.offset).toBe(1)
+      break
+    }
+    await member.close()
+    expect(committed(kafka)).toEqual([1])
+  })
+
+  it('record.done() after break counts too', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 3)
+    const member = memberOf(kafka)
+    const batches = member.batches({ maxRecords: 2 })
+    const { value: batch } = await batches.next()
+    await batches.return!()
+    batch!.records[0]!.done()
+    await member.commit()
+    expect(committed(kafka)).toEqual([1])
+    for await (const record of member) {
+      expect(record.offset).toBe(1)
+      break
+    }
+    await member.close()
+  })
+
+  it('the commit of an older record does not take the group back', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 5)
+    await using member = memberOf(kafka, { commit: 'manual' })
+    const records = member.records()
+    const given = []
+    for (let i = 0; i < 4; i++) given.push((await records.next()).value!)
+    await member.commit(given[1]!)
+    expect(committed(kafka)).toEqual([2])
+    await Promise.all([member.commit(given[2]!), member.commit(given[0]!)])
+    expect(committed(kafka)).toEqual([3])
+    member.seek({ topic: 'orders', partition: 0 }, 0)
+    await member.commit((await records.next()).value!)
+    expect(committed(kafka)).toEqual([1])
+    await expect(member.commit(given[3]!)).rejects.toMatchObject({ code: 'NOT_ASSIGNED' })
+    await records.return!()
+  })
+
+  it('T56 a commit that a rebalance refused does not overtake a later one', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 8)
+    await using member = memberOf(kafka, { commit: 'manual', assignors: ['cooperative-sticky'] })
+    const records = member.records()
+    const first = (await records.next()).value!
+    await records.next()
+    const second = (await records.next()).value!
+    kafka.faults.add({ api: 'OffsetCommit', error: 'REBALANCE_IN_PROGRESS', times: 1 })
+    await Promise.all([member.commit(first), member.commit(second)])
+    expect(committed(kafka)).toEqual([3])
+
+    kafka.faults.add({ api: 'OffsetCommit', error: 'REBALANCE_IN_PROGRESS', times: 1 })
+    await records.next()
+    await records.next()
+    const early = member.commit()
+    await new Promise(setImmediate) // it is on its way
+    await records.next()
+    await Promise.all([early, member.commit()])
+    expect(committed(kafka)).toEqual([5])
+    await records.return!()
+  })
+})
