@@ -41,7 +41,6 @@ export interface BatchLimits {
 }
 
 interface Failure {
-  readonly partition: PartitionFeed | undefined
   readonly source: FeedSource | undefined
   readonly error: KafkaError
 }
@@ -55,7 +54,8 @@ export class RecordFeed {
   #current: PartitionFeed | undefined
   #last: AnyRecord | ConsumerBatch<AnyRecord> | undefined
   #isLastFull = false
-  #failures: Failure[] = []
+  /** To be thrown, the last one of each partition; of a whole broker when there is no partition. */
+  readonly #failures = new Map<PartitionFeed | undefined, Failure>()
   #change: Deferred<void> | undefined
   #isClosed = false
 
@@ -63,6 +63,7 @@ export class RecordFeed {
     this.#parts = parts
     this.#placement = new Placement(parts, {
       readable: (partition) => {
+        this.#failures.delete(partition)
         if (partition.isPaused) return
         this.#enrow(partition)
         this.wake()
@@ -71,7 +72,7 @@ export class RecordFeed {
         this.wake()
       },
       failed: (partition, error) => {
-        this.#failures.push({ partition, source: partition?.source, error })
+        this.#failures.set(partition, { source: partition?.source, error })
         this.wake()
       },
       reset: (event) => {
@@ -226,7 +227,7 @@ export class RecordFeed {
    * close. Never rejects.
    */
   wait(): Promise<void> {
-    if (this.#row.length > 0 || this.#failures.length > 0 || this.#current !== undefined) return Promise.resolve()
+    if (this.#row.length > 0 || this.#failures.size > 0 || this.#current !== undefined) return Promise.resolve()
     if (this.#isClosed || this.isFinished) return Promise.resolve()
     return this.changed()
   }
@@ -261,7 +262,7 @@ export class RecordFeed {
     this.revoke(this.partitions())
     this.#placement.close()
     this.#row = []
-    this.#failures = []
+    this.#failures.clear()
     this.#last = undefined
     this.wake()
   }
@@ -332,7 +333,7 @@ export class RecordFeed {
     try {
       return partition.load()
     } catch (error) {
-      this.#failures.push({ partition, source: partition.source, error: error as KafkaError })
+      this.#failures.set(partition, { source: partition.source, error: error as KafkaError })
       this.#placement.delay(partition, error as KafkaError)
       return false
     } finally {
@@ -341,8 +342,8 @@ export class RecordFeed {
   }
 
   #throwFailure(): void {
-    for (let failure = this.#failures.shift(); failure !== undefined; failure = this.#failures.shift()) {
-      const { partition, source, error } = failure
+    for (const [partition, { source, error }] of this.#failures) {
+      this.#failures.delete(partition)
       // A seek or a revoke has dealt with it.
       if (partition !== undefined && (partition.isRevoked || partition.source !== source)) continue
       throw error

@@ -101,6 +101,24 @@ describe('what cannot be read', () => {
     await expect(take(consumer, 1)).rejects.toMatchObject({ name: 'RecordError', offset: 0 })
   })
 
+  test('what was tried in vain many times while nobody read is thrown once, and not if it has passed', async () => {
+    await using kafka = await brokerWith({ orders: 1 })
+    await fill(kafka, 2)
+    const fault = kafka.faults.add({ api: 'Fetch', topic: 'orders', error: 'TOPIC_AUTHORIZATION_FAILED' })
+    await using consumer = reader(kafka)
+    const retries = retriesOf(consumer)
+    await consumer.connect()
+    await until(() => retries.length > 5)
+    await expect(take(consumer, 1)).rejects.toMatchObject({ code: 'TOPIC_AUTHORIZATION_FAILED' })
+    const before = retries.length
+    await expect(take(consumer, 1)).rejects.toMatchObject({ code: 'TOPIC_AUTHORIZATION_FAILED' })
+    expect(retries.length).toBeGreaterThan(before)
+    fault.remove()
+    const asked = fetches(kafka).length
+    await until(() => fetches(kafka).length > asked + 1)
+    expect(values(await take(consumer, 2))).toEqual(numbered(0, 1))
+  })
+
   test('a topic without authorization throws once per attempt, while other topics go on', async () => {
     await using kafka = await brokerWith({ orders: 1, secret: 1 })
     await fill(kafka, 4)
