@@ -36,7 +36,9 @@ export interface AssignmentsParts {
   readonly limitMs: number
   /** Waiting for the handler is of no use any more: the member closes, or was out of the group too long. */
   readonly isHurried: () => boolean
+  /** Where to start cannot be found out: the member cannot go on. */
   readonly onFailure: (error: KafkaError) => void
+  readonly onListenerFailed: (error: KafkaError) => void
   readonly onChange: () => void
 }
 
@@ -49,6 +51,7 @@ export class Assignments {
   readonly #initialCounts = new Map<string, number>()
   #turn: Promise<void> = Promise.resolve()
   #locating = new AbortController()
+  readonly #patience = new AbortController()
 
   constructor(parts: AssignmentsParts) {
     this.#parts = parts
@@ -63,6 +66,13 @@ export class Assignments {
     return [...this.#owned.values(), ...this.#leaving]
   }
 
+  /** Where to start is known for all; listeners of 'assigned' may still run. */
+  get isLocated(): boolean {
+    for (const { phase } of this.#owned.values()) if (phase === 'locating') return false
+    return true
+  }
+
+  /** Records may flow in all. */
   get isSettled(): boolean {
     for (const { phase } of this.#owned.values()) if (phase !== 'reading') return false
     return true
@@ -75,6 +85,11 @@ export class Assignments {
   /** How many partitions a topic has as the member begins. */
   knowsCount(topic: string, count: number): void {
     if (!this.#initialCounts.has(topic)) this.#initialCounts.set(topic, count)
+  }
+
+  /** Listeners are waited for no longer. */
+  hurry(): void {
+    this.#patience.abort()
   }
 
   // ---- what the membership asks for
@@ -120,6 +135,7 @@ export class Assignments {
         if (signal.aborted) continue
         throw error
       }
+      this.#parts.onChange()
       const placed = open.filter((one) => this.#isStill(one))
       await this.#tell('assigned', placed)
       for (const one of placed) {
@@ -172,10 +188,11 @@ export class Assignments {
     const { events, cluster, limitMs } = this.#parts
     const event = { partitions: partitions.map(({ topic, partition }) => ({ topic, partition })) }
     try {
-      await new Deadline(cluster.clock, limitMs).race(events.emitAndWait(what, event), `a listener of '${what}'`)
+      const limit = new Deadline(cluster.clock, limitMs, this.#patience.signal)
+      await limit.race(events.emitAndWait(what, event), `a listener of '${what}'`)
     } catch (cause) {
       const message = `a listener of '${what}' failed: ${cause instanceof Error ? cause.message : String(cause)}`
-      this.#parts.onFailure(new KafkaError(message, { code: 'LISTENER_FAILED', cause }))
+      this.#parts.onListenerFailed(new KafkaError(message, { code: 'LISTENER_FAILED', cause }))
     }
   }
 

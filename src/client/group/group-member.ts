@@ -124,7 +124,8 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
       commitsByItself: config.commit !== 'manual',
       limitMs: config.maxProcessingMs,
       isHurried: () => isLeaving(this.#membership.state),
-      onFailure: (error) => this.#complain(error),
+      onFailure: (error) => this.#fail(error),
+      onListenerFailed: (error) => this.#complain(error),
       onChange: () => this.#changed(),
     })
     this.#membership = new ClassicMembership(
@@ -150,13 +151,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
 
   /** Resolves when the member has joined, has its assignment (which may be empty) and knows where to start in each partition. */
   async ready(options: WaitOptions = {}): Promise<void> {
-    const deadline = this.#deadline(options)
-    await deadline.race(this.#start(), 'GroupMember: ready')
-    while (!(this.#membership.state.name === 'stable' && this.#assignments.isSettled)) {
-      this.#checkAlive()
-      await deadline.race(this.#change.promise, 'GroupMember: ready')
-    }
-    await this.#feed.positioned(deadline)
+    await this.#joined('ready', this.#deadline(options), () => this.#assignments.isSettled)
   }
 
   /** What the member is doing. */
@@ -247,7 +242,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
   async rewind(to: StartPosition, options: WaitOptions = {}): Promise<void> {
     checkPosition('rewind', to)
     const deadline = this.#deadline(options)
-    await this.ready({ signal: options.signal, timeoutMs: deadline.remainingMs() })
+    await this.#located('rewind', deadline)
     for (const partition of this.#assignments.all) this.#assignments.seek(partition, to)
     await this.#feed.positioned(deadline)
   }
@@ -267,7 +262,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
   /** How far this member's positions are from the ends of their partitions, asked of the brokers now. */
   async lag(options: WaitOptions = {}): Promise<PartitionLag[]> {
     const deadline = this.#deadline(options)
-    await this.ready({ signal: options.signal, timeoutMs: deadline.remainingMs() })
+    await this.#located('lag', deadline)
     return lagOf(this.#feed, this.#lookup, deadline)
   }
 
@@ -326,8 +321,24 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
     this.#membership.happened({ type: 'start' })
   }
 
+  /** What a listener of 'assigned' may wait for as well, since it is itself what ready() waits for. */
+  #located(what: string, deadline: Deadline): Promise<void> {
+    return this.#joined(what, deadline, () => this.#assignments.isLocated)
+  }
+
+  async #joined(what: string, deadline: Deadline, isThere: () => boolean): Promise<void> {
+    await deadline.race(this.#start(), `GroupMember: ${what}`)
+    while (!(this.#membership.state.name === 'stable' && isThere())) {
+      this.#checkAlive()
+      await deadline.race(this.#change.promise, `GroupMember: ${what}`)
+    }
+    await this.#feed.positioned(deadline)
+  }
+
   async #close(options: WaitOptions): Promise<void> {
     const deadline = this.#cluster.deadline(options.timeoutMs ?? CLOSE_TIMEOUT_MS, options.signal)
+    // A listener may be slow, or itself be waiting for close(): half of the time is left for the last commit and the coordinator.
+    const hurry = this.#cluster.clock.setTimer(deadline.remainingMs() / 2, () => this.#assignments.hurry())
     this.#feed.wake()
     try {
       if (this.#starting) {
@@ -337,6 +348,8 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
         }
       }
     } finally {
+      hurry.cancel()
+      this.#assignments.hurry()
       this.#unlisten?.()
       this.#watch.stop()
       this.#commits.stop()

@@ -112,3 +112,73 @@ describe('commits', () => {
     await records.return!()
   })
 })
+
+describe('reading', () => {
+  it('T65 throws to everybody when the committed offsets may not be read', async () => {
+    await using kafka = await startKafka()
+    kafka.faults.add({ api: 'OffsetFetch', error: 'GROUP_AUTHORIZATION_FAILED' })
+    await using member = memberOf(kafka)
+    await expect(member.ready({ timeoutMs: 5000 })).rejects.toMatchObject({ code: 'GROUP_AUTHORIZATION_FAILED' })
+    await expect(member.records().next()).rejects.toMatchObject({ code: 'GROUP_AUTHORIZATION_FAILED' })
+  })
+})
+
+describe('listeners', () => {
+  it('T52 rewind() may be awaited in the assigned event', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 3)
+    await using member = memberOf(kafka, { from: 'end' })
+    member.on('assigned', () => member.rewind(1, { timeoutMs: 5000 }))
+    for await (const record of member) {
+      expect(record.offset).toBe(1)
+      break
+    }
+  })
+
+  it('a revoked listener commits what is done, by hand', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 3)
+    const member = memberOf(kafka, { commit: 'manual' })
+    member.on('revoked', () => member.commit().catch(() => {}))
+    const records = member.records()
+    await records.next()
+    await records.next()
+    await member.close()
+    expect(committed(kafka)).toEqual([])
+    await records.return!()
+  })
+
+  it('T116 a listener that never comes back keeps close() from nothing, and leaves no timer behind', async () => {
+    await using kafka = await startKafka()
+    const member = memberOf(kafka)
+    let isTold = false
+    member.on('assigned', () => {
+      isTold = true
+      return new Promise(() => {})
+    })
+    const ready = member.ready().catch((error: unknown) => error)
+    await until('the listener has it', () => isTold)
+    await member.close({ timeoutMs: 200 })
+    expect(kafka.groups()[0]?.members).toEqual([])
+    expect(await ready).toMatchObject({ code: 'CLOSED' })
+  })
+
+  it('close() awaited by the body, by listeners, and by others at once', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 3)
+    const member = memberOf(kafka)
+    for await (const record of member) {
+      expect(record.offset).toBe(0)
+      await Promise.all([member.close(), member.close()])
+    }
+    expect(kafka.groups()[0]?.members).toEqual([])
+    expect(committed(kafka)).toEqual([0])
+
+    const other = memberOf(kafka)
+    let closing: Promise<void> | undefined
+    other.on('assigned', () => (closing = other.close({ timeoutMs: 1000 })))
+    await other.ready().catch(() => {})
+    await closing
+    expect(kafka.groups()[0]?.members).toEqual([])
+  })
+})
