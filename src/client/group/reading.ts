@@ -1,5 +1,5 @@
 // One iteration at a time over what a member reads: what the handler asks for marks as done what it had.
-import { UsageError } from '../../errors.js'
+import { abortedError, UsageError } from '../../errors.js'
 import type { Cluster } from '../cluster/index.js'
 import type { FeedSourceOf } from '../consumer/consumer-sources.js'
 import { PullIterator } from '../consumer/pull-iterator.js'
@@ -31,9 +31,15 @@ export class Reading {
   iterate<R>(source: FeedSourceOf<R>, gave: (value: R) => void, signal: AbortSignal | undefined): PullIterator<R> {
     const { cluster, feed, progress, watch, begin, asked, isClosed } = this.#parts
     let isOurs = false
+    // The signal is looked at here: who asks for more after it has fired is told so, but is through with what it had.
+    const checkSignal = () => {
+      if (signal?.aborted) throw abortedError(signal, 'reading')
+    }
+    const wake = () => feed.wake()
     return new PullIterator(
       {
         begin: async () => {
+          checkSignal()
           if (this.#isIterating) {
             throw new UsageError(
               'GroupMember: it is being iterated already; end that iteration first, or use another member',
@@ -42,11 +48,13 @@ export class Reading {
           this.#isIterating = true
           isOurs = true
           progress.resumed()
+          signal?.addEventListener('abort', wake, { once: true })
           await cluster.deadline(Infinity, signal).race(begin(), 'GroupMember: reading')
         },
         take: () => {
           progress.finished()
           watch.polled()
+          checkSignal()
           asked()
           const value = source.take()
           if (value !== undefined) gave(value)
@@ -54,16 +62,16 @@ export class Reading {
         },
         isOver: isClosed,
         wait: () => source.wait(),
-        wake: () => feed.wake(),
+        wake,
         end: () => {
           if (!isOurs) return
           this.#isIterating = false
+          signal?.removeEventListener('abort', wake)
           progress.abandoned()
           source.stop()
         },
       },
       cluster.clock,
-      signal,
     )
   }
 }

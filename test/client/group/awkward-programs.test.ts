@@ -114,6 +114,19 @@ describe('commits', () => {
 })
 
 describe('reading', () => {
+  it('T81 a record that was handled when the signal ended the reading is done', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 3)
+    const member = memberOf(kafka)
+    const stop = new AbortController()
+    const read = async () => {
+      for await (const _ of member.records({ signal: stop.signal })) stop.abort()
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'ABORTED' })
+    await member.close()
+    expect(committed(kafka)).toEqual([1])
+  })
+
   it('T65 throws to everybody when the committed offsets may not be read', async () => {
     await using kafka = await startKafka()
     kafka.faults.add({ api: 'OffsetFetch', error: 'GROUP_AUTHORIZATION_FAILED' })
