@@ -23,7 +23,6 @@ const noTransactionTimeout = 0x7fffffff
 export class ProducerIdentity {
   readonly #cluster: Cluster
   #current: Identity | undefined
-  #obtaining: Promise<void> | undefined
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
@@ -33,19 +32,14 @@ export class ProducerIdentity {
     return this.#current
   }
 
-  /** Gets a producer id unless there is one. */
-  obtain(deadline: Deadline): Promise<void> {
-    if (this.#current !== undefined) return Promise.resolve()
-    this.#obtaining ??= this.#request(deadline).finally(() => (this.#obtaining = undefined))
-    return this.#obtaining
-  }
-
-  async #request(deadline: Deadline): Promise<void> {
+  /** Gets a producer id unless there is one. Not shared: one caller's deadline and signal must not end another's wait. */
+  async obtain(deadline: Deadline): Promise<void> {
+    if (this.#current !== undefined) return
     const request = { transactionalId: null, transactionTimeoutMs: noTransactionTimeout }
     const what = 'getting a producer id'
     const answer = await this.#cluster.sendToAny(InitProducerId, request, { deadline, what })
     if (answer.errorCode !== 0) throw toKafkaError(answer.errorCode, { what })
-    this.#current = { producerId: answer.producerId, producerEpoch: answer.producerEpoch }
+    this.#current ??= { producerId: answer.producerId, producerEpoch: answer.producerEpoch }
   }
 
   /**

@@ -130,6 +130,22 @@ it('a producer that gets no producer id tells why at once, does not hammer the b
   expect(await producer.send('orders', { value: '1' })).toMatchObject({ offset: 0 })
 })
 
+it('T117 a connect() that is given up takes no send with it, and ends in its own time', async () => {
+  await start()
+  const fault = kafka.faults.add({ api: 'InitProducerId', error: 'COORDINATOR_LOAD_IN_PROGRESS' })
+  const giveUp = new AbortController()
+  const first = failure(producer.connect({ signal: giveUp.signal }))
+  await until('it asks for its producer id', () => fault.hits > 0)
+  const sent = producer.send('orders', { value: '0' })
+  const asked = kafka.requests.length
+  await until('the send has begun', () => kafka.requests.slice(asked).some(({ api }) => api === 'Metadata'))
+  giveUp.abort()
+  expect(await first).toMatchObject({ code: 'ABORTED' })
+  expect(await failure(producer.connect({ timeoutMs: 50 }))).toMatchObject({ code: 'TIMEOUT' })
+  fault.remove()
+  expect(await sent).toMatchObject({ offset: 0 })
+})
+
 describe('bufferBytes', () => {
   it('sends that do not fit wait in order and are written in order', async () => {
     await start({ bufferBytes: 2000, batchBytes: 500 })
