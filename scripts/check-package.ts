@@ -60,7 +60,9 @@ const checkGraph = (format: 'esm' | 'cjs', entry: string): string => {
 
 const importMs = (folder: string): number => {
   const script = "const t = performance.now(); await import('ottla'); console.log(performance.now() - t)"
-  const times = Array.from({ length: 9 }, () => Number(run('node', ['--input-type=module', '-e', script], folder)))
+  const times = Array.from({ length: 9 }, () =>
+    Number(run('node', ['--input-type=module', '-e', script], folder, 30_000)),
+  )
   return times.sort((a, b) => a - b)[4] ?? Number.NaN
 }
 
