@@ -37,10 +37,12 @@ export function offsetAt(partition: Partition, timestamp: number): FoundOffset {
         ? (recordIn(batch, partition, new RecordBatch(batch.bytes, partition.source).maxTimestamp) ?? nothing)
         : nothing
     }
-    default: {
-      const batch = log.firstBatchSince(timestamp)
-      return batch ? (recordIn(batch, partition, timestamp) ?? nothing) : nothing
-    }
+    default:
+      for (const batch of log.batchesSince(timestamp)) {
+        const found = recordIn(batch, partition, timestamp)
+        if (found) return found
+      }
+      return nothing
   }
 }
 

@@ -119,19 +119,14 @@ export class MemoryLog implements PartitionLog {
     }
   }
 
-  firstBatchSince(timestamp: number): LoggedBatch | undefined {
-    const since = (segment: Segment): LoggedBatch | undefined => {
+  *batchesSince(timestamp: number): IterableIterator<LoggedBatch> {
+    for (const segment of this.#segments) {
+      if (segment.maxTimestamp < timestamp) continue
       for (let at = 0; at < segment.bytes; at += sizeAt(segment.buffer, at)) {
         if (int64(segment.buffer, at + maxTimestampAt) < timestamp) continue
-        if (lastOffsetAt(segment.buffer, at) >= this.#startOffset) return batchAt(segment, at)
+        if (lastOffsetAt(segment.buffer, at) >= this.#startOffset) yield batchAt(segment, at)
       }
-      return undefined
     }
-    for (const segment of this.#segments) {
-      const found = segment.maxTimestamp >= timestamp ? since(segment) : undefined
-      if (found) return found
-    }
-    return undefined
   }
 
   batchOfLargestTimestamp(): LoggedBatch | undefined {

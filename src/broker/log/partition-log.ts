@@ -37,8 +37,8 @@ export interface PartitionLog {
   /** The batches from the one that holds `offset` on, one by one. */
   batches(offset: number): IterableIterator<LoggedBatch>
 
-  /** The first batch, from startOffset on, with a timestamp of at least `timestamp`. */
-  firstBatchSince(timestamp: number): LoggedBatch | undefined
+  /** The batches, from startOffset's on, with a timestamp of at least `timestamp`. */
+  batchesSince(timestamp: number): IterableIterator<LoggedBatch>
 
   /** The first of the batches with the largest timestamp. */
   batchOfLargestTimestamp(): LoggedBatch | undefined
