@@ -148,6 +148,17 @@ describe('long poll (B05)', () => {
     expect([valuesIn(answer, 0), valuesIn(answer, 1)]).toEqual([['1', '3'], ['2']])
   })
 
+  test('minBytes that whole batches within the limits do not reach are not waited for', async () => {
+    await using kafka = await startBroker({ topics: { t: 1 }, config: { 'fetch.max.bytes': 1024 } })
+    await using client = await WireClient.open(kafka.brokers[0]!)
+    await filled(kafka, client, [['a'.repeat(500)], ['b'.repeat(500)], ['c'.repeat(500)]])
+    const limits = { minBytes: 1000, maxWaitMs: 3_600_000 }
+    const ofPartition = fetchOf('t', [{ partition: 0, partitionMaxBytes: 1000 }], limits)
+    expect(valuesIn(await fetch(client, ofPartition))).toEqual(['a'.repeat(500)])
+    const ofBroker = fetchOf('t', [{ partition: 0 }], { ...limits, minBytes: 1 << 20 })
+    expect(valuesIn(await fetch(client, ofBroker))).toEqual(['a'.repeat(500)])
+  })
+
   test('the time by the broker clock ends the wait', async () => {
     await using kafka = await startBroker({ topics: { t: 1 } })
     await using client = await WireClient.open(kafka.brokers[0]!)
@@ -292,6 +303,17 @@ describe('offsets', () => {
     expect(await offsetAt(client, -6)).toEqual({ ...found(-1, -1), leaderEpoch: -1 })
     expect((await offsetAt(client, -3, 6)).errorCode).toBe(errorCodes.UNSUPPORTED_VERSION)
     expect((await offsetAt(client, -9)).errorCode).toBe(errorCodes.UNSUPPORTED_VERSION)
+  })
+
+  test('by timestamp: a record deleted from a batch that is left does not hide those of later batches', async () => {
+    await using kafka = await startBroker({ topics: { t: 1 } })
+    await using client = await WireClient.open(kafka.brokers[0]!)
+    const at = Date.now() - 10_000
+    const batch = (first: number, second: number) => batchOf([{ timestamp: at + first }, { timestamp: at + second }])
+    await produce(client, 't', 0, batch(20, 0))
+    await produce(client, 't', 0, batch(1, 30))
+    await kafka.topic('t').deleteBefore(0, 1)
+    expect(await offsetAt(client, at + 10)).toEqual({ errorCode: 0, offset: 3, timestamp: at + 30, leaderEpoch: 0 })
   })
 
   test('DeleteRecords moves the start; what is before it cannot be read', async () => {

@@ -21,7 +21,8 @@ export const fetchHandler = handler(Fetch, (request, context) => {
   const maxBytes = Math.min(request.maxBytes, cluster.config.int('fetch.max.bytes'))
   const read = () => readAll(fetches, maxBytes, cluster, broker.id, errorFor)
   const first = read()
-  if (request.maxWaitMs <= 0 || isEnough(first, request)) return answer(plan, first, request, context)
+  const minBytes = Math.min(request.minBytes, maxBytes)
+  if (request.maxWaitMs <= 0 || isEnough(first, minBytes)) return answer(plan, first, request, context)
   let last = first
   const partitions = first.flatMap(({ partition }) => partition ?? [])
   return longPoll({
@@ -29,17 +30,18 @@ export const fetchHandler = handler(Fetch, (request, context) => {
     maxWaitMs: request.maxWaitMs,
     signal: context.connection.signal,
     partitions,
-    isReady: () => isEnough((last = read()), request),
+    isReady: () => isEnough((last = read()), minBytes),
   }).then(() => answer(plan, last, request, context))
 })
 
-function isEnough(reads: readonly PartitionRead[], request: FetchRequest): boolean {
+/** What does not fit as a whole batch counts all the same: however long the wait, it would never come. */
+function isEnough(reads: readonly PartitionRead[], minBytes: number): boolean {
   let bytes = 0
-  for (const read of reads) {
-    if (read.errorCode !== errorCodes.NONE || read.divergingEpoch) return true
-    bytes += read.bytes
+  for (const { errorCode, divergingEpoch, partition, fetch, bytes: read } of reads) {
+    if (errorCode !== errorCodes.NONE || divergingEpoch || !partition) return true
+    bytes += Math.max(read, Math.min(fetch.maxBytes, partition.log.bytesFrom(fetch.fetchOffset)))
   }
-  return bytes >= Math.min(request.minBytes, request.maxBytes) || reads.length === 0
+  return bytes >= minBytes || reads.length === 0
 }
 
 function answer(
