@@ -151,7 +151,9 @@ async function versionsOf(programs: Omit<InteropPrograms, 'versions'>): Promise<
 
 export async function installInterop(): Promise<InteropPrograms> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
-    throw new Error(`interop: the other clients are installed for linux x64 only, this is ${process.platform} ${process.arch}`)
+    throw new Error(
+      `interop: the other clients are installed for linux x64 only, this is ${process.platform} ${process.arch}`,
+    )
   mkdirSync(home, { recursive: true })
   const [npm, node, pythonPath, go, classPath] = await Promise.all([
     npmPackages(),
