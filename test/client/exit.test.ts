@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { startBroker } from '../../src/broker.js'
 
 const run = promisify(execFile)
-const program = fileURLToPath(new URL('exit-program.ts', import.meta.url))
+const program = fileURLToPath(new URL('exit-process.ts', import.meta.url))
 
 describe('T116 T117 a process with a producer and a group member ends by itself, and without a stray rejection', () => {
   it.each(['closed', 'never iterated', 'left by break', 'closed twice', 'brokers gone', 'during a retry'])(

@@ -256,6 +256,36 @@ describe('leaders and epochs', () => {
     expect((await take(consumer, 3)).map(({ partition }) => partition)).toEqual([1, 1, 1])
   })
 
+  test('a partition whose offset cannot be looked up holds up no other of its broker', async () => {
+    await using kafka = await brokerWith({ orders: 2 })
+    await fill(kafka, 2)
+    await fill(kafka, 2, { partition: 1, from: 10 })
+    const fault = kafka.faults.add({ api: 'ListOffsets', topic: 'orders', partition: 1, error: 'OFFSET_NOT_AVAILABLE' })
+    await using consumer = reader(kafka)
+    expect(values(await take(consumer, 2))).toEqual(numbered(0, 1))
+    fault.remove()
+    expect(values(await take(consumer, 2))).toEqual(numbered(10, 11))
+  })
+
+  test('a topic that is deleted holds up no other when both are rewound, and is read when it is there again', async () => {
+    await using kafka = await brokerWith({ orders: 1, gone: 1 }, { autoCreateTopics: false })
+    await fill(kafka, 2)
+    await using admin = requester(kafka)
+    await using consumer = reader(kafka, { topics: ['orders', 'gone'], from: 'end' })
+    const codes = retriesOf(consumer)
+    await consumer.connect()
+    await until(() => consumer.position(at(0)) === 2)
+    await admin.send(DeleteTopics, { topics: [{ name: 'gone', topicId: zeroUuid }], timeoutMs: 5000 })
+    await until(() => codes.includes('UNKNOWN_TOPIC_ID'))
+    const rewound = consumer.rewind('beginning')
+    expect(values(await take(consumer, 2))).toEqual(numbered(0, 1))
+    const topics = [{ name: 'gone', numPartitions: 1, replicationFactor: 1, assignments: [], configs: [] }]
+    await admin.send(CreateTopics, { topics, timeoutMs: 5000, validateOnly: false })
+    await rewound
+    await fill(kafka, 1, { topic: 'gone', from: 7 })
+    expect(values(await take(consumer, 1))).toEqual(['v7'])
+  })
+
   test('a broker that is killed and comes back is read on where it was, with events in between', async () => {
     await using kafka = await brokerWith({ orders: 2 }, { brokers: 2 })
     for (const partition of [0, 1]) await fill(kafka, 3, { partition })
