@@ -25,6 +25,8 @@ interface Open {
   /** As ListOffsets has it: -1 the end, -2 the beginning. */
   readonly timestamp: number
   outcome: FoundOffset | KafkaError | undefined
+  /** Why there is no outcome yet; may pass. */
+  hindrance: KafkaError | undefined
 }
 
 const endTimestamp = -1
@@ -45,48 +47,56 @@ export class OffsetLookup {
    * Errors that may pass are retried until the deadline; throws the first one that does not.
    */
   async offsets(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<FoundOffset[]> {
-    const outcomes = await this.outcomes(questions, deadline)
-    return outcomes.map((outcome) => {
-      if (isKafkaError(outcome)) throw outcome
-      return outcome
-    })
+    return found(await this.#withEnds(questions, (some) => this.#ask(some, deadline)))
   }
 
   /** As offsets(), but a time after the last record gives undefined. */
   async offsetsAt(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<(FoundOffset | undefined)[]> {
-    const outcomes = await this.#ask(questions, deadline)
-    return outcomes.map((outcome) => {
-      if (isKafkaError(outcome)) throw outcome
-      return outcome.offset < 0 ? undefined : outcome
+    const outcomes = found(await this.#ask(questions, deadline))
+    return outcomes.map((outcome) => (isAfterLast(outcome) ? undefined : outcome))
+  }
+
+  /**
+   * As offsets(), but in one attempt, for those who retry by themselves: what hinders one question, for ever or for now, is in its place,
+   * and no other waits for it. The topics must be known to the cluster.
+   */
+  outcomes(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<(FoundOffset | KafkaError)[]> {
+    return this.#withEnds(questions, async (some) => {
+      const all = some.map((question) => this.#open(question))
+      await this.#attempt(all.filter(isOpen), deadline)
+      return all.map(({ outcome, hindrance }) => (outcome ?? hindrance)!)
     })
   }
 
-  /** As offsets(), but what fails for one partition alone is in its place. Rejects only with TIMEOUT, ABORTED and CLOSED. */
-  async outcomes(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<(FoundOffset | KafkaError)[]> {
-    const outcomes = await this.#ask(questions, deadline)
+  /** What is after the last record is asked for again, as the end. */
+  async #withEnds(
+    questions: readonly OffsetQuestion[],
+    ask: (questions: readonly OffsetQuestion[]) => Promise<(FoundOffset | KafkaError)[]>,
+  ): Promise<(FoundOffset | KafkaError)[]> {
+    const outcomes = await ask(questions)
     const late = questions.filter((_, i) => isAfterLast(outcomes[i]!))
     if (late.length === 0) return outcomes
-    const ends = await this.#ask(
-      late.map((question) => ({ ...question, at: 'end' as const })),
-      deadline,
-    )
+    const ends = await ask(late.map((question) => ({ ...question, at: 'end' as const })))
     return outcomes.map((outcome) => (isAfterLast(outcome) ? ends.shift()! : outcome))
   }
 
+  #open(question: OffsetQuestion): Open {
+    const { topic, partition, at } = question
+    if (typeof at !== 'number')
+      return { question, timestamp: this.#timestampOf(at), outcome: undefined, hindrance: undefined }
+    const outcome = { topic, partition, offset: at, leaderEpoch: -1, timestamp: -1 }
+    return { question, timestamp: 0, outcome, hindrance: undefined }
+  }
+
   async #ask(questions: readonly OffsetQuestion[], deadline: Deadline): Promise<(FoundOffset | KafkaError)[]> {
-    const all = questions.map((question): Open => {
-      const { topic, partition, at } = question
-      if (typeof at === 'number') {
-        return { question, timestamp: 0, outcome: { topic, partition, offset: at, leaderEpoch: -1, timestamp: -1 } }
-      }
-      return { question, timestamp: this.#timestampOf(at), outcome: undefined }
-    })
-    const isOpen = (one: Open) => one.outcome === undefined
+    const all = questions.map((question) => this.#open(question))
     if (all.some(isOpen)) {
       const names = [...new Set(all.filter(isOpen).map(({ question }) => question.topic))]
       await this.#cluster.retry('looking up offsets', deadline, async (deadline) => {
         await this.#cluster.topics(names, deadline)
         await this.#attempt(all.filter(isOpen), deadline)
+        const hindered = all.find(isOpen)
+        if (hindered !== undefined) throw hindered.hindrance!
       })
     }
     return all.map(({ outcome }) => outcome!)
@@ -99,13 +109,13 @@ export class OffsetLookup {
     return Math.max(0, Math.floor(this.#cluster.clock.date() - parseAgoMs(at.ago)!))
   }
 
-  /** Asks every leader once, all at the same time. Throws an error that may pass when one of the questions is still open then. */
+  /** Asks every leader once, all at the same time. Each question has its outcome then, or its hindrance. */
   async #attempt(open: readonly Open[], deadline: Deadline): Promise<void> {
     // Brokers refuse a request that names a partition twice: each further question about one goes in a request of its own.
     const requests = new Map<string, { readonly nodeId: number; readonly group: Open[] }>()
     const seen = new Map<string, number>()
-    let mayPass: KafkaError | undefined
     for (const one of open) {
+      one.hindrance = undefined
       const { topic, partition } = one.question
       const metadata = this.#cluster.cachedTopic(topic)
       if (metadata?.error !== undefined && !metadata.error.retriable) {
@@ -116,12 +126,9 @@ export class OffsetLookup {
       if (leaderId === undefined || leaderId < 0) {
         const code = leaderId === undefined ? 'UNKNOWN_TOPIC_OR_PARTITION' : 'LEADER_NOT_AVAILABLE'
         const lack = leaderId === undefined ? 'does not exist' : 'has no leader at the moment'
-        mayPass = new KafkaError(`${partitionKey(one.question)} ${lack}`, {
-          code,
-          retriable: true,
-          cause: metadata?.error,
-        })
-        this.#cluster.refresh(mayPass.message)
+        const message = `${partitionKey(one.question)} ${lack}`
+        one.hindrance = new KafkaError(message, { code, retriable: true, cause: metadata?.error })
+        this.#cluster.refresh(message)
         continue
       }
       const name = partitionKey(one.question)
@@ -133,17 +140,16 @@ export class OffsetLookup {
     }
     const asked = [...requests.values()].map(async ({ nodeId, group }) => {
       try {
-        mayPass = (await this.#askLeader(nodeId, group, deadline)) ?? mayPass
+        await this.#askLeader(nodeId, group, deadline)
       } catch (error) {
         if (!isKafkaError(error) || !error.retriable) throw error
-        mayPass = error
+        for (const one of group) one.hindrance = error
       }
     })
     for (const result of await Promise.allSettled(asked)) if (result.status === 'rejected') throw result.reason
-    if (mayPass !== undefined) throw mayPass
   }
 
-  async #askLeader(nodeId: number, group: readonly Open[], deadline: Deadline): Promise<KafkaError | undefined> {
+  async #askLeader(nodeId: number, group: readonly Open[], deadline: Deadline): Promise<void> {
     const topics = new Map<string, Open[]>()
     for (const one of group) {
       const { topic } = one.question
@@ -169,7 +175,6 @@ export class OffsetLookup {
       },
       { deadline },
     )
-    let mayPass: KafkaError | undefined
     for (const { name, partitions } of response.topics) {
       for (const { partitionIndex, errorCode, offset, leaderEpoch, timestamp } of partitions) {
         const one = topics.get(name)?.find(({ question }) => question.partition === partitionIndex)
@@ -184,17 +189,27 @@ export class OffsetLookup {
           partition: partitionIndex,
           broker: nodeId,
         })
-        if (error.retriable) mayPass = error
+        if (error.retriable) one.hindrance = error
         else one.outcome = error
       }
     }
-    const missing = group.find(({ outcome }) => outcome === undefined)
-    if (missing !== undefined && mayPass === undefined) {
-      const message = `broker ${nodeId} left ${partitionKey(missing.question)} out of its answer`
-      mayPass = new KafkaError(message, { code: 'MALFORMED_MESSAGE', retriable: true })
+    for (const one of group.filter(isOpen)) {
+      const message = `broker ${nodeId} left ${partitionKey(one.question)} out of its answer`
+      one.hindrance ??= new KafkaError(message, { code: 'MALFORMED_MESSAGE', retriable: true })
     }
-    return mayPass
   }
+}
+
+function isOpen({ outcome }: Open): boolean {
+  return outcome === undefined
+}
+
+/** @throws {KafkaError} the first one among them */
+function found(outcomes: readonly (FoundOffset | KafkaError)[]): FoundOffset[] {
+  return outcomes.map((outcome) => {
+    if (isKafkaError(outcome)) throw outcome
+    return outcome
+  })
 }
 
 function isAfterLast(outcome: FoundOffset | KafkaError): boolean {

@@ -1,6 +1,7 @@
 // Where the partitions of a feed belong: which fetcher (the leader's), and at which offset they start. Follows the metadata, looks
 // offsets up, and decides what an error of one partition leads to. Gives nothing out: that is the feed's.
 import { isKafkaError, KafkaError } from '../../errors.js'
+import { errorByName } from '../../protocol/messages/error-table.js'
 import { zeroUuid } from '../../protocol/wire/index.js'
 import { backoffMs } from '../../util/backoff.js'
 import type { Clock, Timer } from '../../util/clock.js'
@@ -206,7 +207,7 @@ export class Placement implements FetcherHost {
     for (const partition of this.#partitions) {
       if (partition.isSettled || partition.isLocating) continue
       if (partition.retryAt <= now) {
-        if (partition.fetcher === undefined && !this.#place(partition)) this.#homeless(partition)
+        if (!this.#place(partition)) this.#homeless(partition)
         else if (partition.start !== undefined) {
           const group = byLeader.get(partition.fetcher!)
           if (group) group.push(partition)
@@ -215,7 +216,7 @@ export class Placement implements FetcherHost {
       }
       if (partition.retryAt > now) earliest = Math.min(earliest, partition.retryAt)
     }
-    // One lookup per leader: a slow one holds up its own partitions only.
+    // One lookup per leader: a slow one holds up its own partitions only. What fails for one of them is tried again for that one.
     for (const group of byLeader.values()) {
       this.#locate(group).catch((error: unknown) => {
         this.#listener.failed(undefined, unexpected(error))
@@ -261,7 +262,7 @@ export class Placement implements FetcherHost {
             { topic, partition, at: 'end' },
           ],
     )
-    const deadline = this.cluster.deadline(this.cluster.config.requestTimeoutMs, this.#closing.signal)
+    const deadline = this.cluster.deadline(Infinity, this.#closing.signal)
     let outcomes: (FoundOffset | KafkaError)[]
     try {
       outcomes = await this.#parts.lookup.outcomes(questions, deadline)
@@ -301,6 +302,7 @@ export class Placement implements FetcherHost {
   }
 
   #notLocated(partition: PartitionFeed, error: KafkaError): void {
+    if (errorByName(error.code)?.reaction === 'refreshMetadata') this.cluster.refresh(error.message)
     this.delay(partition, error, `looking up an offset of ${partition.name}`)
     if (!error.retriable) this.#listener.failed(partition, error)
   }
