@@ -20,6 +20,9 @@ export interface Plan {
   readonly texts: ReadonlyMap<string, string>
 }
 
+/** Kafka makes no more by one request. */
+const mostPartitionsAtOnce = 10_000
+
 export class Refused extends Error {
   readonly code: number
 
@@ -27,6 +30,11 @@ export class Refused extends Error {
     super(message)
     this.code = code
   }
+}
+
+export function tooManyPartitions(count: number): Refused | undefined {
+  if (count <= mostPartitionsAtOnce) return undefined
+  return new Refused(errorCodes.POLICY_VIOLATION, 'Excessively large number of partitions per request.')
 }
 
 /** What would be created. Throws Refused. */
@@ -54,11 +62,10 @@ export function planTopic(cluster: ClusterState, topic: NewTopic): Plan {
   }
   const replicas = replicationFactor === -1 ? cluster.config.int('default.replication.factor') : replicationFactor
   requireOneReplica(cluster, replicas)
-  return {
-    partitions: numPartitions === -1 ? cluster.config.int('num.partitions') : numPartitions,
-    assignment: undefined,
-    texts,
-  }
+  const partitions = numPartitions === -1 ? cluster.config.int('num.partitions') : numPartitions
+  const tooMany = tooManyPartitions(partitions)
+  if (tooMany) throw tooMany
+  return { partitions, assignment: undefined, texts }
 }
 
 export function requireOneReplica(cluster: ClusterState, replicas: number): void {

@@ -249,6 +249,8 @@ describe('DeleteTopics and CreatePartitions', () => {
     expect(kafka.topic('t').partitionCount).toBe(2)
     expect(await grow('t', 4)).toBe(0)
     expect(kafka.topic('t').partitionCount).toBe(4)
+    expect(await grow('t', 2 ** 31 - 1)).toBe(errorCodes.POLICY_VIOLATION)
+    expect(kafka.topic('t').partitionCount).toBe(4)
   })
 })
 

@@ -3,7 +3,7 @@ import { CreatePartitions } from '../../protocol/messages/create-partitions.js'
 import { errorCodes } from '../../protocol/messages/error-table.js'
 import type { RequestOf } from '../../protocol/wire/index.js'
 import type { ClusterState } from '../cluster-state.js'
-import { checkedReplicas, Refused, requireOneReplica } from '../topic-creation.js'
+import { checkedReplicas, Refused, requireOneReplica, tooManyPartitions } from '../topic-creation.js'
 import { handler } from './handler.js'
 
 type Wanted = RequestOf<typeof CreatePartitions>['topics'][number]
@@ -38,6 +38,8 @@ function grow(cluster: ClusterState, { name, count, assignments }: Wanted, valid
     throw new Refused(errorCodes.INVALID_PARTITIONS, message)
   }
   const additional = count - current
+  const tooMany = tooManyPartitions(additional)
+  if (tooMany) throw tooMany
   if (assignments && assignments.length !== additional) {
     const message = `Attempted to add ${additional} additional partition(s), but only ${assignments.length} assignment(s) were specified.`
     throw new Refused(errorCodes.INVALID_REPLICA_ASSIGNMENT, message)

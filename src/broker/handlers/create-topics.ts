@@ -4,10 +4,8 @@ import { CreateTopics } from '../../protocol/messages/create-topics.js'
 import { errorCodes } from '../../protocol/messages/error-table.js'
 import type { ClusterState } from '../cluster-state.js'
 import { randomUuid } from '../identity.js'
-import { planTopic, Refused, type NewTopic } from '../topic-creation.js'
+import { planTopic, Refused, tooManyPartitions, type NewTopic } from '../topic-creation.js'
 import { handler } from './handler.js'
-
-const mostPartitionsPerRequest = 10_000
 
 export const createTopicsHandler = handler(CreateTopics, (request, { cluster }) => {
   const times = new Map<string, number>()
@@ -15,10 +13,10 @@ export const createTopicsHandler = handler(CreateTopics, (request, { cluster }) 
   const partitions = request.topics.reduce((sum, { numPartitions, assignments }) => {
     return sum + Math.max(1, numPartitions, assignments.length)
   }, 0)
-  if (partitions > mostPartitionsPerRequest) {
-    const message = 'Excessively large number of partitions per request.'
-    const refused = [...times.keys()].map((name) => failed(name, errorCodes.POLICY_VIOLATION, message))
-    return { throttleTimeMs: 0, topics: refused }
+  const tooMany = tooManyPartitions(partitions)
+  if (tooMany) {
+    const topics = [...times.keys()].map((name) => failed(name, tooMany.code, tooMany.message))
+    return { throttleTimeMs: 0, topics }
   }
   const topics = [...times].map(([name, count]) => {
     if (count > 1) return failed(name, errorCodes.INVALID_REQUEST, 'Duplicate topic name.')
