@@ -47,6 +47,8 @@ export class BrokerCluster {
   readonly #options: BrokerClusterOptions
   readonly #state: ClusterState
   readonly #listeners = new Map<number, Listener>()
+  /** Brokers that are about to listen, by id. */
+  readonly #starting = new Map<number, Promise<void>>()
   readonly #groups: GroupService
   readonly #dispatcher: Dispatcher
   #closed: Promise<void> | undefined
@@ -77,7 +79,9 @@ export class BrokerCluster {
         })
         this.#state.createTopic(name, partitions, texts)
       }
-      await Promise.all([...this.#state.nodes.values()].map((node) => this.#listen(node)))
+      // All of them, so that none listens after the others were closed again.
+      const listening = await Promise.allSettled([...this.#state.nodes.values()].map((node) => this.#listen(node)))
+      for (const result of listening) if (result.status === 'rejected') throw result.reason
     } catch (error) {
       await this.close()
       if (error instanceof Refused)
@@ -146,6 +150,8 @@ export class BrokerCluster {
   }
 
   async #stop(node: BrokerNode, isCrash: boolean): Promise<void> {
+    const starting = this.#starting.get(node.id)
+    if (starting) await Promise.allSettled([starting])
     if (!node.isAlive) return
     this.#state.setAlive(node.id, false)
     this.#state.log('info', `broker ${node.id} ${isCrash ? 'killed' : 'stopped'}`)
@@ -155,8 +161,14 @@ export class BrokerCluster {
   async #start(node: BrokerNode): Promise<void> {
     if (node.isAlive) return
     if (this.#closed) throw new UsageError('the cluster is closed', 'CLOSED')
-    await this.#listen(node)
-    this.#state.setAlive(node.id, true)
+    let starting = this.#starting.get(node.id)
+    if (!starting) {
+      starting = this.#listen(node)
+        .then(() => this.#state.setAlive(node.id, true))
+        .finally(() => this.#starting.delete(node.id))
+      this.#starting.set(node.id, starting)
+    }
+    await starting
   }
 
   /** The cluster's state, for the parts of the broker and its command. @internal */
@@ -164,14 +176,19 @@ export class BrokerCluster {
     return this.#state
   }
 
-  /** Makes a partition's leader another broker; the data stay. */
+  /** Makes a partition's leader another broker, in a new epoch; the data stay. @throws {UsageError} when that one does not run */
   async moveLeader(topic: string, partition: number, brokerId: number): Promise<void> {
     const found = this.#state.partition(topic, partition)
     if (!found) throw new UsageError(`there is no partition ${topic}-${partition}`)
-    const { id, isAlive } = this.#state.node(brokerId)
-    if (!isAlive) throw new UsageError(`broker ${id} does not run`)
+    const id = this.#running(brokerId)
     found.replicas = [id]
     found.setLeader(id)
+  }
+
+  #running(brokerId: number): number {
+    const { id, isAlive } = this.#state.node(brokerId)
+    if (!isAlive) throw new UsageError(`broker ${id} does not run`)
+    return id
   }
 
   /** The groups of the cluster, with their members and committed offsets. */
@@ -179,9 +196,9 @@ export class BrokerCluster {
     return this.#groups.snapshot()
   }
 
-  /** Makes a group's coordinator another broker; members and offsets go with it. */
+  /** Makes a group's coordinator another broker; members and offsets go with it. @throws {UsageError} when that one does not run */
   async moveCoordinator(group: string, brokerId: number): Promise<void> {
-    this.#state.moveCoordinator(group, brokerId)
+    this.#state.moveCoordinator(group, this.#running(brokerId))
   }
 
   /** Ends every socket, wait and timer. Idempotent. */
@@ -191,6 +208,7 @@ export class BrokerCluster {
   }
 
   async #close(): Promise<void> {
+    if (this.#starting.size > 0) await Promise.allSettled(this.#starting.values())
     this.#groups.close()
     await Promise.all([...this.#listeners.values()].map((listener) => listener.close('the broker was closed', false)))
     this.#state.events.clear()

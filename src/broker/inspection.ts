@@ -52,7 +52,7 @@ export class TopicInspection {
     return this.#topic.partitions.length
   }
 
-  /** Every record, by partition and offset; of one partition if it is given. */
+  /** Every record, by partition and offset; of one partition if it is given. @throws {UsageError} when there is no such partition */
   async records(partition?: number): Promise<LoggedRecord[]> {
     return this.#batches(partition).flatMap(({ index, batch, startOffset }) =>
       recordsOf(batch).flatMap((record, i) => {
@@ -74,7 +74,7 @@ export class TopicInspection {
     )
   }
 
-  /** The batches as they lie in the log. */
+  /** The batches as they lie in the log; of one partition if it is given. @throws {UsageError} when there is no such partition */
   async batches(partition?: number): Promise<LoggedBatchInfo[]> {
     return this.#batches(partition).map(({ index, batch }) => ({
       partition: index,
@@ -92,8 +92,7 @@ export class TopicInspection {
 
   /** Forgets the records of a partition before an offset, as retention would. @throws {UsageError} when the partition does not have it */
   async deleteBefore(partition: number, offset: number): Promise<void> {
-    const found = this.#topic.partitions[partition]
-    if (!found) throw new UsageError(`there is no partition ${this.name}-${partition}`)
+    const found = this.#partition(partition)
     if (!Number.isInteger(offset) || offset < 0 || offset > found.log.endOffset) {
       throw new UsageError(`offset must be 0-${found.log.endOffset}, got ${offset}`)
     }
@@ -111,9 +110,15 @@ export class TopicInspection {
     }))
   }
 
+  #partition(index: number): Partition {
+    const found = this.#topic.partitions[index]
+    if (found) return found
+    throw new UsageError(`there is no partition ${this.name}-${index}; there are 0-${this.partitionCount - 1}`)
+  }
+
   #batches(partition: number | undefined): { index: number; startOffset: number; batch: RecordBatch }[] {
-    const chosen = this.#topic.partitions.filter(({ index }) => partition === undefined || index === partition)
-    return chosen.flatMap((p: Partition) =>
+    const chosen = partition === undefined ? this.#topic.partitions : [this.#partition(partition)]
+    return chosen.flatMap((p) =>
       p.log
         .read(p.log.startOffset, Number.MAX_SAFE_INTEGER, true)
         .chunks.flatMap((chunk) => splitBatches(chunk, p.source))

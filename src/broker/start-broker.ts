@@ -108,6 +108,11 @@ const specs = {
  */
 export async function startBroker(options: StartBrokerOptions = {}): Promise<BrokerCluster> {
   const { brokers, topics, autoCreateTopics, host, port, config, onLog } = resolveOptions('startBroker', options, specs)
+  const lastPort = 65536 - brokers.length
+  if (port > lastPort) {
+    const message = `startBroker: port must be 0-${lastPort} for ${brokers.length} brokers, got ${port}`
+    throw new UsageError(message, 'INVALID_OPTION')
+  }
   const texts = new Map(config)
   if (autoCreateTopics !== undefined) texts.set('auto.create.topics.enable', String(autoCreateTopics))
   const cluster = new BrokerCluster({ brokers, host, port, texts, clock: new SettableClock() })

@@ -1,4 +1,5 @@
 // A clock that runs with the real one and can be put forward: what is due then fires at once, in the order of its due time.
+import { UsageError } from '../errors.js'
 import { sleepOn, systemClock, type Clock, type Timer } from './clock.js'
 
 interface Pending {
@@ -7,6 +8,7 @@ interface Pending {
   timer: Timer
 }
 
+/** A clock that runs with the real one and can be put forward. */
 export class SettableClock implements Clock {
   #offsetMs = 0
   readonly #pending = new Set<Pending>()
@@ -38,7 +40,14 @@ export class SettableClock implements Clock {
     return sleepOn(this, delayMs, signal)
   }
 
+  /**
+   * Puts the time forward: what is due by then fires at once, in order. What that sets anew counts from the new time.
+   * @throws {UsageError} INVALID_OPTION
+   */
   advance(ms: number): void {
+    if (!(ms >= 0 && ms < Infinity)) {
+      throw new UsageError(`clock.advance: ms must be a number of at least 0, got ${String(ms)}`, 'INVALID_OPTION')
+    }
     this.#offsetMs += ms
     const now = this.now()
     for (const pending of [...this.#pending].sort((a, b) => a.dueAt - b.dueAt)) {

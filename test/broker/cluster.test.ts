@@ -54,6 +54,35 @@ describe('brokers (B17)', () => {
     expect((await partitionOf(kafka)).leaderId).toBe(1)
   })
 
+  test('starting, stopping and closing at the same time', async () => {
+    const kafka = await startBroker({ brokers: 2, host: 'localhost' })
+    const { address } = kafka.broker(1)
+    await kafka.broker(1).stop()
+    await Promise.all([kafka.broker(1).start(), kafka.broker(1).start()])
+    await WireClient.open(address).then((client) => client.close())
+    await Promise.all([kafka.broker(1).stop(), kafka.broker(1).start()])
+    await WireClient.open(address).then((client) => client.close())
+    await kafka.broker(1).stop()
+    await Promise.all([kafka.broker(1).start(), kafka.broker(1).stop()])
+    await expect(WireClient.open(address)).rejects.toThrow(/ECONNREFUSED/)
+    await Promise.all([kafka.broker(1).start(), kafka.close()])
+    await expect(WireClient.open(address)).rejects.toThrow(/ECONNREFUSED/)
+  })
+
+  test('a topic of more partitions than Kafka makes at once is refused', async () => {
+    await expect(startBroker({ topics: { t: 10_001 } })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: 'startBroker: topics: Excessively large number of partitions per request.',
+    })
+  })
+
+  test('ports end at 65535', async () => {
+    await expect(startBroker({ brokers: 3, port: 65534 })).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: 'startBroker: port must be 0-65533 for 3 brokers, got 65534',
+    })
+  })
+
   test('new topics go to living brokers; with none alive there is nobody to ask', async () => {
     await using kafka = await startBroker({ brokers: 2 })
     await kafka.broker(1).kill()
@@ -117,6 +146,7 @@ describe('leaders and coordinators', () => {
     await kafka.moveCoordinator('g', (one % 3) + 1)
     expect(await find(['g'])).toEqual([(one % 3) + 1])
     await kafka.broker(3).kill()
+    await expect(kafka.moveCoordinator('g', 3)).rejects.toThrow('broker 3 does not run')
     expect([...new Set(await find(groups))].sort()).toEqual([1, 2])
   })
 })
@@ -127,6 +157,8 @@ describe('time, requests and the log', () => {
     const before = kafka.clock.date()
     kafka.clock.advance(3_600_000)
     expect(kafka.clock.date() - before).toBeGreaterThanOrEqual(3_600_000)
+    expect(() => kafka.clock.advance(-1)).toThrow('clock.advance: ms must be a number of at least 0, got -1')
+    expect(() => kafka.clock.advance(NaN)).toThrow('clock.advance: ms must be a number of at least 0, got NaN')
   })
 
   test('requests are logged decoded, with who asked whom', async () => {
@@ -178,6 +210,8 @@ describe('time, requests and the log', () => {
       { ...expected, offset: 1, timestamp: 2, key: null, value: null, sequence: 1 },
     ])
     expect(await kafka.topic('t').records(0)).toEqual([])
+    await expect(kafka.topic('t').records(2)).rejects.toThrow('there is no partition t-2; there are 0-1')
+    await expect(kafka.topic('t').batches(-1)).rejects.toThrow('there is no partition t--1; there are 0-1')
     expect(await kafka.topic('t').batches()).toMatchObject([
       { partition: 1, baseOffset: 0, lastOffset: 1, recordCount: 2, baseSequence: 0, compression: 'none' },
     ])
