@@ -332,8 +332,7 @@ export class Placement implements FetcherHost {
     const from = partition.offset
     const { topic } = partition
     const message = `topic ${topic} was deleted and created anew: offset ${from} of ${partition.name} means nothing any more`
-    partition.queue.clear()
-    partition.flight = undefined
+    partition.fetchAgain()
     // Still being looked up: the answer is that of the topic that is gone.
     if (from < 0) partition.moveTo(partition.start!)
     else this.#reset(partition, 'TOPIC_RECREATED', new KafkaError(message, { code: 'TOPIC_RECREATED' }))

@@ -54,7 +54,7 @@ export class RecordFeed {
   #current: PartitionFeed | undefined
   #last: AnyRecord | ConsumerBatch<AnyRecord> | undefined
   #isLastFull = false
-  /** To be thrown, the last one of each partition; of a whole broker when there is no partition. */
+  /** To be thrown, the first one of each partition; of a whole broker when there is no partition. */
   readonly #failures = new Map<PartitionFeed | undefined, Failure>()
   #change: Deferred<void> | undefined
   #isClosed = false
@@ -72,7 +72,7 @@ export class RecordFeed {
         this.wake()
       },
       failed: (partition, error) => {
-        this.#failures.set(partition, { source: partition?.source, error })
+        this.#failed(partition, error)
         this.wake()
       },
       reset: (event) => {
@@ -333,12 +333,18 @@ export class RecordFeed {
     try {
       return partition.load()
     } catch (error) {
-      this.#failures.set(partition, { source: partition.source, error: error as KafkaError })
+      this.#failed(partition, error as KafkaError)
       this.#placement.delay(partition, error as KafkaError)
       return false
     } finally {
       this.#placement.changed(partition)
     }
+  }
+
+  #failed(partition: PartitionFeed | undefined, error: KafkaError): void {
+    const source = partition?.source
+    const known = this.#failures.get(partition)
+    if (known === undefined || known.source !== source) this.#failures.set(partition, { source, error })
   }
 
   #throwFailure(): void {

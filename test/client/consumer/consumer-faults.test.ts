@@ -314,6 +314,21 @@ describe('leaders and epochs', () => {
     expect(offsets(await take(consumer, 2))).toEqual([0, 1])
     expect(resets).toEqual([{ ...at(0), reason: 'TOPIC_RECREATED', from: 5, to: 0 }])
   })
+
+  test("T46 with 'error' it throws, and going on all the same passes nothing over", async () => {
+    await using kafka = await brokerWith({ orders: 1 }, { autoCreateTopics: false })
+    await fill(kafka, 5)
+    await using consumer = reader(kafka, { outOfRange: 'error' })
+    const codes = retriesOf(consumer)
+    await take(consumer, 2)
+    await recreate(kafka)
+    await fill(kafka, 9)
+    await until(() => codes.includes('TOPIC_RECREATED'))
+    await expect(take(consumer, 1)).rejects.toMatchObject({ code: 'TOPIC_RECREATED' })
+    expect(offsets(await take(consumer, 2))).toEqual([2, 3])
+    consumer.seek(at(0), 0)
+    expect(offsets(await take(consumer, 2))).toEqual([0, 1])
+  })
 })
 
 describe('fetch sessions and the rate of requests', () => {
