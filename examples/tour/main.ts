@@ -2,6 +2,7 @@
 // if a count is off.
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { isKafkaError } from 'ottla'
 import { startBroker } from 'ottla/broker'
 import { Checks } from './checks.js'
 import { Ledger, Tally } from './ledger.js'
@@ -16,13 +17,24 @@ import { closeShop, openShop, PARTITIONS, type Shop } from './shop.js'
 const { values } = parseArgs({ options: { brokers: { type: 'string' } } })
 
 console.log(bold('\nottla: a Kafka client for TypeScript, and a Kafka broker in the box'))
-if (values.brokers === undefined) {
+try {
+  if (values.brokers === undefined) await onOwnBrokers()
+  else await onKafka(values.brokers.split(','))
+} catch (error) {
+  if (!isKafkaError(error)) throw error
+  console.error(red(`\n   the tour ends here: ${error.message} (${error.code})\n`))
+  process.exitCode = 1
+}
+
+async function onOwnBrokers(): Promise<void> {
   await using kafka = await startBroker({ brokers: 3 })
   console.log(dim(`three brokers of ottla's own run in this process, at ${kafka.brokers.join(', ')}`))
   await tour(kafka.brokers)
-} else {
-  console.log(dim(`on the Kafka at ${values.brokers}`))
-  await tour(values.brokers.split(','))
+}
+
+async function onKafka(brokers: readonly string[]): Promise<void> {
+  console.log(dim(`on the Kafka at ${brokers.join(', ')}`))
+  await tour(brokers)
 }
 
 async function tour(brokers: readonly string[]): Promise<void> {

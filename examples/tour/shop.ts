@@ -26,6 +26,7 @@ export async function sendOrders(shop: Shop, howMany: number, begin = Date.now()
 
 export async function openShop({ brokers, topic }: Shop): Promise<void> {
   await using admin = new Admin({ brokers })
+  await admin.connect({ timeoutMs: 10_000 }) // where no Kafka is, say so soon
   await admin.createTopic({ topic, partitions: PARTITIONS })
 }
 
