@@ -33,6 +33,11 @@ export class PartitionQueue {
     return this.index === this.records.length && this.#head === this.#waiting.length && this.#cursor === undefined
   }
 
+  /** The reader is in the middle of a batch. */
+  get isInBatch(): boolean {
+    return this.#cursor !== undefined
+  }
+
   get nextOffset(): number {
     return this.#nextOffset
   }

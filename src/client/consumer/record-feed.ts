@@ -283,6 +283,8 @@ export class RecordFeed {
     const current = this.#current
     if (current !== undefined) {
       if (current.queue.index < current.queue.records.length) return current
+      // One batch after another: what is decompressed of each is not counted by prefetchBytes.
+      if (current.queue.isInBatch && this.#load(current)) return current
       this.#current = undefined
       if (current.queue.isEmpty) this.#placement.changed(current)
       else this.#enrow(current)

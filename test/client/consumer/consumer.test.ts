@@ -20,7 +20,7 @@ import {
   until,
   values,
 } from './consumer-helpers.js'
-import { craft } from './crafted-batch.js'
+import { craft, range } from './crafted-batch.js'
 
 const at = (partition: number, name = 'orders') => ({ topic: name, partition })
 
@@ -145,6 +145,21 @@ describe('reading', () => {
     await fill(kafka, 2, { partition: 1 })
     expect(values(await records)).toEqual(numbered(0, 1))
     expect(await added).toEqual({ partitions: [at(1)] })
+  })
+
+  test('T114 a batch is read to its end before another partition has its turn: one is decompressed at a time', async () => {
+    await using kafka = await brokerWith({ orders: 2 })
+    for (const partition of [0, 1]) {
+      const batches = [0, 2000].map((base) => craft({ base, offsets: range(base, base + 1999) }))
+      putInLog(kafka, batches, 'orders', partition)
+    }
+    await using consumer = reader(kafka, { to: 'end' })
+    const turns: string[] = []
+    for await (const { partition, offset } of consumer) {
+      const turn = `${partition}/${Math.floor(offset / 2000)}`
+      if (turns.at(-1) !== turn) turns.push(turn)
+    }
+    expect(turns).toEqual(['0/0', '1/0', '0/1', '1/1'])
   })
 
   test('batches() gives the records of one partition at a time, in the size asked for', async () => {
