@@ -110,6 +110,7 @@ export class Fetcher {
     } else {
       this.#fetch(choice).catch((error: unknown) => {
         this.#failed(asKafkaError(error))
+        this.pump()
       })
     }
   }

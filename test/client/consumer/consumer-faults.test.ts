@@ -236,6 +236,22 @@ describe('leaders and epochs', () => {
     },
   )
 
+  test('a logger that throws does not end the fetching', async () => {
+    await using kafka = await brokerWith({ orders: 1 })
+    await fill(kafka, 1)
+    kafka.faults.add({ api: 'Fetch', topic: 'orders', error: 'NOT_LEADER_OR_FOLLOWER', times: 1 })
+    let threw = false
+    const nothing = () => {}
+    const debug = (message: string) => {
+      if (threw || !message.startsWith('fetch of orders-0')) return
+      threw = true
+      throw new Error('the disk is full')
+    }
+    await using consumer = reader(kafka, { logger: { debug, info: nothing, warn: nothing, error: nothing } })
+    await expect(take(consumer, 1)).rejects.toMatchObject({ cause: new Error('the disk is full') })
+    expect(values(await take(consumer, 1))).toEqual(numbered(0, 0))
+  })
+
   test('T48 a broker that does not answer holds up its own partitions only', async () => {
     await using kafka = await brokerWith({ orders: 2 }, { brokers: 2 })
     for (const partition of [0, 1]) await fill(kafka, 3, { partition })
