@@ -98,14 +98,17 @@ export class BrokerCluster {
       maxFrameBytes: config.int('socket.request.max.bytes'),
       maxIdleMs: config.int('connections.max.idle.ms'),
       serve: (frame, connection) => this.#dispatcher.serve(frame, node, connection),
-      onConnectionClosed: (remote, reason) => {
-        if (reason !== undefined)
-          this.#state.log('info', `broker ${node.id} closed the connection from ${remote}: ${reason}`)
+      onConnection: ({ id, remote }) => {
+        this.#state.log('debug', `broker ${node.id}: connection ${id} from ${remote}`)
+      },
+      onConnectionClosed: ({ id, remote }, reason) => {
+        if (reason === undefined) this.#state.log('debug', `broker ${node.id}: connection ${id} closed by the client`)
+        else this.#state.log('info', `broker ${node.id} closed the connection from ${remote}: ${reason}`)
       },
     })
     this.#listeners.set(node.id, listener)
     node.port = await listener.open(node.port)
-    this.#state.log('info', `broker ${node.id} listens on ${node.host}:${node.port}`)
+    this.#state.log('info', `broker ${node.id} listens on ${addressText(node)}`)
   }
 
   /** Where to connect to, as `host:port`. */

@@ -32,7 +32,8 @@ export interface ClusterEvents {
 }
 
 export interface LogLine {
-  readonly level: 'debug' | 'info' | 'warn'
+  /** `debug`: every connection and request; `info`: what happens to brokers, topics and groups, and what the broker refuses. */
+  readonly level: 'debug' | 'info'
   readonly message: string
 }
 
@@ -48,12 +49,23 @@ export class ClusterState {
   readonly #brokerTexts = new Map<string, Map<string, string>>()
   readonly #brokerViews = new Map<string, ConfigView>()
   readonly #movedCoordinators = new Map<string, number>()
+  #isLogged = false
   #nextProducerId = 0
   #nextPlacement = 0
 
   constructor(clock: SettableClock, staticTexts: ReadonlyMap<string, string>) {
     this.clock = clock
     this.#staticTexts = staticTexts
+  }
+
+  /** Whether anybody reads the log; what is told of every request is not even written otherwise. */
+  get isLogged(): boolean {
+    return this.#isLogged
+  }
+
+  logTo(onLog: (line: LogLine) => void): void {
+    this.#isLogged = true
+    this.events.on('log', onLog)
   }
 
   log(level: LogLine['level'], message: string): void {

@@ -33,6 +33,8 @@ export class ClientConnection implements ConnectionInfo {
   readonly id: number
   readonly clientHost: string
   readonly localHost: string
+  /** The client's `host:port`. */
+  readonly remote: string
   readonly #options: ConnectionOptions
   readonly #abort = new AbortController()
   readonly #splitter: FrameSplitter
@@ -51,6 +53,7 @@ export class ClientConnection implements ConnectionInfo {
     this.id = options.id
     this.clientHost = plainAddress(socket.remoteAddress)
     this.localHost = plainAddress(socket.localAddress)
+    this.remote = `${this.clientHost}:${socket.remotePort}`
     this.#options = options
     this.#lastRequestAt = clock.now()
     this.#splitter = new FrameSplitter(options.maxFrameBytes, (frame) => {
@@ -62,11 +65,6 @@ export class ClientConnection implements ConnectionInfo {
     socket.on('error', () => undefined) // 'close' follows
     socket.on('close', () => this.#closed())
     this.#watchIdle()
-  }
-
-  get remote(): string {
-    const { remoteAddress, remotePort } = this.#options.socket
-    return `${plainAddress(remoteAddress)}:${remotePort}`
   }
 
   get signal(): AbortSignal {

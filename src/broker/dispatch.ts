@@ -64,6 +64,10 @@ export class Dispatcher {
       },
       frame.length,
     )
+    if (this.#cluster.isLogged) {
+      const message = `broker ${broker.id}: ${name} v${version} from ${clientId ?? 'a client without id'} (connection ${connection.id})`
+      this.#cluster.log('debug', message)
+    }
     const request: Request = { api, name, header, message, broker, connection }
     const strike = this.#strike(request)
     if (strike) return this.#struck(handler, request, strike)

@@ -11,7 +11,8 @@ export interface ListenerOptions {
   readonly maxFrameBytes: number
   readonly maxIdleMs: number
   readonly serve: ConnectionOptions['serve']
-  readonly onConnectionClosed: (remote: string, reason: string | undefined) => void
+  readonly onConnection: (connection: ClientConnection) => void
+  readonly onConnectionClosed: ConnectionOptions['onClose']
 }
 
 const portAttempts = 10
@@ -46,7 +47,8 @@ export class Listener {
   #listen(host: string, port: number): Promise<number> {
     const server = createServer((socket) => this.#accept(socket))
     return new Promise((resolve, reject) => {
-      server.once('error', (cause) => {
+      // Not once: a server that runs out of descriptors says so again and again.
+      server.on('error', (cause) => {
         reject(
           new ConnectionError(`the broker cannot listen on ${host}:${port}: ${cause.message}`, {
             cause,
@@ -62,7 +64,7 @@ export class Listener {
   }
 
   #accept(socket: Socket): void {
-    const { clock, maxFrameBytes, maxIdleMs, serve, onConnectionClosed } = this.#options
+    const { clock, maxFrameBytes, maxIdleMs, serve, onConnection, onConnectionClosed } = this.#options
     if (socket.remoteAddress === undefined) {
       socket.destroy()
       return
@@ -76,11 +78,11 @@ export class Listener {
       serve,
       onClose: (closed, reason) => {
         this.#connections.delete(closed)
-        onConnectionClosed(remote, reason)
+        onConnectionClosed(closed, reason)
       },
     })
-    const { remote } = connection
     this.#connections.add(connection)
+    onConnection(connection)
   }
 
   /** Stops listening and ends every connection; by a reset if it is a crash that is played. */

@@ -34,7 +34,10 @@ export interface StartBrokerOptions {
   readonly port?: number | undefined
   /** Broker configs by Kafka's names: `{ 'num.partitions': 6 }`. @default Kafka's own defaults, group.initial.rebalance.delay.ms 0 */
   readonly config?: Readonly<Record<string, string | number | boolean>> | undefined
-  /** Called with what happens in the brokers, one line at a time, for a person to read. @default nothing is logged */
+  /**
+   * Called with what happens in the brokers, one line at a time, for a person to read; lines of level `debug` tell of every
+   * connection and request. @default nothing is logged
+   */
   readonly onLog?: ((line: LogLine) => void) | undefined
 }
 
@@ -116,7 +119,7 @@ export async function startBroker(options: StartBrokerOptions = {}): Promise<Bro
   const texts = new Map(config)
   if (autoCreateTopics !== undefined) texts.set('auto.create.topics.enable', String(autoCreateTopics))
   const cluster = new BrokerCluster({ brokers, host, port, texts, clock: new SettableClock() })
-  if (onLog) cluster.state.events.on('log', onLog)
+  if (onLog) cluster.state.logTo(onLog)
   await cluster.open(topics)
   return cluster
 }

@@ -14,7 +14,7 @@ Options:
   --brokers <number>        how many brokers (default 1)
   --topic <name:partitions> create a topic; may be given several times
   --config <name=value>     a broker config by Kafka's name; may be given several times
-  --verbose                 log more
+  --verbose                 log every connection and request
   -h, --help                show this`
 
 const options = {
@@ -35,7 +35,7 @@ export async function brokerCommand(words: readonly string[]): Promise<number> {
     return 0
   }
   const write = ({ level, message }: LogLine) => {
-    if (level !== 'debug' || values.verbose) console.log(`${time()} ${level === 'warn' ? 'warning: ' : ''}${message}`)
+    if (level !== 'debug' || values.verbose) console.log(`${time()} ${message}`)
   }
   const kafka = await startBroker({
     ...optionsOf(values),

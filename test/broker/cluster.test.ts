@@ -1,6 +1,6 @@
 // The handle: brokers that stop, die and come back, leaders and coordinators that move, time, the request log.
 import { describe, expect, test } from 'vitest'
-import { startBroker, type BrokerCluster } from '../../src/broker.js'
+import { startBroker, type BrokerCluster, type LogLine } from '../../src/broker.js'
 import { CreateTopics } from '../../src/protocol/messages/create-topics.js'
 import { errorCodes } from '../../src/protocol/messages/error-table.js'
 import { FindCoordinator } from '../../src/protocol/messages/find-coordinator.js'
@@ -179,7 +179,8 @@ describe('time, requests and the log', () => {
 
   test('onLog is told what happens', async () => {
     const lines: string[] = []
-    const kafka = await startBroker({ topics: { t: 2 }, onLog: ({ message }) => lines.push(message) })
+    const onLog = ({ level, message }: LogLine) => level === 'info' && lines.push(message)
+    const kafka = await startBroker({ topics: { t: 2 }, onLog })
     const client = await WireClient.open(kafka.brokers[0]!)
     client.socket.write(Buffer.from('ffffffff', 'hex'))
     await client.closed

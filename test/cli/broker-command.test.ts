@@ -61,6 +61,19 @@ describe('ottla broker', () => {
     expect(stdout).toMatch(new RegExp(`${signal}: closing\n$`))
   })
 
+  test('--verbose tells of every connection and request', async () => {
+    const command = new Command('broker', '--port', '0', '--verbose')
+    const [, address] = await command.said(/ready: (127\.0\.0\.1:\d+) /)
+    const client = await WireClient.open(address!, 'shop')
+    await client.send(Metadata, { topics: [] }, 12)
+    await client.close()
+    await command.said(/broker 1: connection 1 from 127\.0\.0\.1:\d+\n/)
+    await command.said(/broker 1: Metadata v12 from shop \(connection 1\)\n/)
+    await command.said(/broker 1: connection 1 closed by the client\n/)
+    command.child.kill('SIGTERM')
+    expect((await command.ended).status).toBe(0)
+  })
+
   test.each([
     [['broker', '--prot', '9092'], 2, /--prot/],
     [['broker', '--port', 'x'], 2, /--port must be a number, got x/],
