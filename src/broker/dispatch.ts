@@ -129,12 +129,12 @@ export class Dispatcher {
     const [first] = errors
     if (!first) return handle(message)
     if (name === 'Fetch') return this.#fetchAnswered(errors, handle, message)
+    // Without an answer there is one way to tell the client.
+    if (name === 'Produce' && message['acks'] === 0) connection.hangUp('a fault struck a produce request with acks=0')
     if (errors.some(({ spec }) => spec.afterProcessing)) {
       const done = await handle(message)
       return done && mark(name, done, errors, nameOf, message, version)
     }
-    // Without an answer there is one way to tell the client.
-    if (name === 'Produce' && message['acks'] === 0) connection.hangUp('a fault struck a produce request with acks=0')
     const { rest, fill } = take(name, message, version, errors, nameOf)
     return fill(rest ? ((await handle(rest)) ?? undefined) : undefined)
   }

@@ -127,6 +127,12 @@ describe('where an error stands', () => {
     client.post(Produce, { acks: 0, timeoutMs: 0, topicData })
     await client.closed
     expect(await kafka.topic('t').records()).toEqual([])
+    kafka.faults.clear()
+    kafka.faults.add({ api: 'Produce', error: 'NOT_LEADER_OR_FOLLOWER', afterProcessing: true })
+    await using other = await WireClient.open(kafka.brokers[0]!)
+    other.post(Produce, { acks: 0, timeoutMs: 0, topicData })
+    await other.closed
+    expect((await kafka.topic('t').records()).length).toBe(1)
   })
 
   test('Fetch: at the partition, also of a session that names it no more; at once, not after the wait', async () => {
