@@ -91,9 +91,9 @@ export class Commits {
     this.#furthest.delete(partitionKey(partition))
   }
 
-  /** Commits what is done of these partitions, where that is news. */
-  async commitDone(partitions: readonly TopicPartition[], deadline: Deadline): Promise<void> {
-    await this.#commit(() => this.#doneOf(partitions), deadline, false)
+  /** Commits what is done of these partitions, where that or the metadata is news. */
+  async commitDone(partitions: readonly TopicPartition[], deadline: Deadline, metadata?: string): Promise<void> {
+    await this.#commit(() => this.#doneOf(partitions, metadata), deadline, false)
   }
 
   /** The same for partitions that are being given up: no rebalance is waited for. Never rejects; the host is told of a failure. */
@@ -111,12 +111,13 @@ export class Commits {
     await this.#commit(() => [offset()].filter(isNews), deadline, false)
   }
 
-  #doneOf(partitions: readonly TopicPartition[]): CommittedOffset[] {
+  #doneOf(partitions: readonly TopicPartition[], metadata?: string): CommittedOffset[] {
     const offsets: CommittedOffset[] = []
     for (const { topic, partition } of partitions) {
       const done = this.#progress.doneOf({ topic, partition })
-      if (!done || this.#committed.get(partitionKey({ topic, partition })) === done.offset) continue
-      offsets.push({ topic, partition, ...done, metadata: '' })
+      if (!done) continue
+      const isNews = this.#committed.get(partitionKey({ topic, partition })) !== done.offset || metadata !== undefined
+      if (isNews) offsets.push({ topic, partition, ...done, metadata: metadata ?? '' })
     }
     return offsets
   }

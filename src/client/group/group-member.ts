@@ -36,7 +36,7 @@ const CLOSE_TIMEOUT_MS = 10_000
 const COMMIT_TIMEOUT_MS = 30_000
 
 export interface CommitOptions extends WaitOptions {
-  /** A text that is stored with the offset. @default '' */
+  /** A text that is stored with every offset of this commit. @default '' */
   readonly metadata?: string | undefined
 }
 
@@ -166,7 +166,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
 
   /**
    * Commits what is done, leaves the group at once and closes the connections; a waiting iteration ends. A record that the handler still
-   * has is not done. Idempotent.
+   * has is not done; listeners are waited for, but not longer than half of the time. Idempotent.
    * @throws {KafkaError} TIMEOUT when the coordinator could not be told in time (10 s unless said otherwise); everything is closed nevertheless
    */
   close(options: WaitOptions = {}): Promise<void> {
@@ -271,7 +271,8 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
   /** Commits everything that is done so far: what was given out, but for the record or batch the handler has now. */
   commit(options?: CommitOptions): Promise<void>
   /**
-   * Marks this record (or batch), and all before it of its partition, as done, and commits just that.
+   * Marks this record (or batch), and all before it of its partition, as done, and commits just that, unless the partition's commits
+   * are further already.
    * @throws {UsageError} NOT_ASSIGNED when its partition is not this member's any more, or was sought elsewhere since
    */
   commit(done: AnyRecord | ConsumerBatch<AnyRecord>, options?: CommitOptions): Promise<void>
@@ -281,7 +282,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
     const deadline = this.#deadline(options)
     this.#checkAlive()
     if (record === undefined) {
-      await this.#commits.commitDone(this.#assignments.committable, deadline)
+      await this.#commits.commitDone(this.#assignments.committable, deadline, options.metadata)
     } else {
       const { topic, partition, offset, leaderEpoch, source } = record
       const behind = { topic, partition, offset: offset + 1, leaderEpoch, metadata: options.metadata ?? '' }

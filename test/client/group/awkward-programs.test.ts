@@ -2,6 +2,7 @@
 // after an abort.
 import { describe, expect, it } from 'vitest'
 import { startBroker, type BrokerCluster } from '../../../src/broker.js'
+import { Admin } from '../../../src/client/admin/index.js'
 import { GroupMember, type GroupMemberOptions } from '../../../src/client/group/index.js'
 import { Producer } from '../../../src/client/producer/index.js'
 import { until } from '../../helpers/until.js'
@@ -69,6 +70,18 @@ describe('commits', () => {
       break
     }
     await member.close()
+  })
+
+  it('the metadata of commit() is stored with every offset, also where only it is news', async () => {
+    await using kafka = await startKafka(2)
+    await using member = memberOf(kafka, { commit: 'manual' })
+    await using admin = new Admin({ brokers: kafka.brokers })
+    await member.ready()
+    for (const metadata of ['one', 'two']) {
+      await member.commit({ metadata })
+      const stored = { offset: 0, metadata }
+      expect(await admin.listGroupOffsets('billing')).toMatchObject([stored, stored])
+    }
   })
 
   it('the commit of an older record does not take the group back', async () => {
