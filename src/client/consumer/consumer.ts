@@ -46,7 +46,7 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
   readonly #lookup: OffsetLookup
   readonly #feed: RecordFeed
   readonly #events = new Events<ConsumerEvents>()
-  #starting: Promise<void> | undefined
+  #isStarted = false
   #unlisten: (() => void) | undefined
   #isIterating = false
   #closing: Promise<void> | undefined
@@ -73,16 +73,9 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
    * Reaches the cluster and learns the partitions; the iteration does it otherwise. Waits until the topics exist, requestTimeoutMs at most
    * unless said otherwise.
    */
-  connect(options: WaitOptions = {}): Promise<void> {
-    if (this.#closing !== undefined) return Promise.reject(closedError())
-    const deadline = this.#deadline(options)
-    if (this.#starting !== undefined) return deadline.race(this.#starting, 'Consumer: connect')
-    const starting = this.#start(deadline)
-    this.#starting = starting
-    starting.catch(() => {
-      if (this.#starting === starting) this.#starting = undefined // the next call tries again
-    })
-    return starting
+  async connect(options: WaitOptions = {}): Promise<void> {
+    if (this.#closing !== undefined) throw closedError()
+    if (!this.#isStarted) await this.#start(this.#deadline(options))
   }
 
   /** Stops fetching, ends a waiting iteration and closes the connections. Idempotent. */
@@ -211,6 +204,7 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
 
   // ---- inside
 
+  /** Not shared: one caller's deadline and signal must not end another's wait. The first one that gets through counts. */
   async #start(deadline: Deadline): Promise<void> {
     const { topics, partitions: chosen, from, to } = this.#config
     await this.#cluster.connect(deadline)
@@ -234,8 +228,10 @@ export class Consumer<const T extends TopicLike = string> implements AsyncIterab
             partitions.map((partition) => ({ ...partition, at: to })),
             deadline,
           )
+    if (this.#isStarted || this.#feed.isClosed) return
+    this.#isStarted = true
     this.#feed.assign(partitions.map((partition, i) => ({ ...partition, start: from, end: ends[i]?.offset })))
-    if (chosen === undefined && to === undefined && !this.#feed.isClosed) {
+    if (chosen === undefined && to === undefined) {
       this.#unlisten = this.#cluster.onMetadata(() => {
         this.#followTopics()
       })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Consumer } from '../../../src/client/consumer/index.js'
 import { Producer } from '../../../src/client/producer/index.js'
 import { int64, json, string, topic } from '../../../src/client/serde/index.js'
+import { CreateTopics } from '../../../src/protocol/messages/create-topics.js'
 import { CreatePartitions } from '../../../src/protocol/messages/create-partitions.js'
 import { crc32c } from '../../../src/protocol/records/index.js'
 import { ManualClock } from '../../helpers/manual-clock.js'
@@ -267,6 +268,23 @@ describe('the life of a Consumer', () => {
     await kafka.close()
     await new Promise((resolve) => consumer.on('retry', resolve))
     await consumer.close()
+  })
+
+  test('a connect() that is given up ends in its own time and takes no iteration with it', async () => {
+    await using kafka = await brokerWith({ other: 1 }, { autoCreateTopics: false })
+    await using admin = requester(kafka)
+    await using consumer = reader(kafka)
+    const controller = new AbortController()
+    const aborted = consumer.connect({ signal: controller.signal })
+    const late = consumer.connect({ timeoutMs: 30 })
+    const records = take(consumer, 1)
+    controller.abort()
+    await expect(aborted).rejects.toMatchObject({ code: 'ABORTED' })
+    await expect(late).rejects.toMatchObject({ code: 'TIMEOUT' })
+    const topics = [{ name: 'orders', numPartitions: 1, replicationFactor: 1, assignments: [], configs: [] }]
+    await admin.send(CreateTopics, { topics, timeoutMs: 5000, validateOnly: false })
+    await fill(kafka, 1)
+    expect(values(await records)).toEqual(['v0'])
   })
 
   test('an unreachable cluster is an error within the time given', async () => {
