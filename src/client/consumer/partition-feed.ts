@@ -130,10 +130,8 @@ export class PartitionFeed {
     if (index === records.length) return undefined
     const record = records[index]!
     queue.index = index + 1
-    if (index + 1 === records.length) {
-      this.offset = queue.nextOffset
-      this.leaderEpoch = queue.leaderEpoch
-    } else this.offset = record.offset + 1
+    this.offset = index + 1 === records.length ? queue.nextOffset : record.offset + 1
+    this.leaderEpoch = queue.leaderEpoch
     return record
   }
 
@@ -148,10 +146,8 @@ export class PartitionFeed {
     }
     if (to === index) return []
     queue.index = to
-    if (to === records.length) {
-      this.offset = queue.nextOffset
-      this.leaderEpoch = queue.leaderEpoch
-    } else this.offset = records[to - 1]!.offset + 1
+    this.offset = to === records.length ? queue.nextOffset : records[to - 1]!.offset + 1
+    this.leaderEpoch = queue.leaderEpoch
     return index === 0 && to === records.length ? records : records.slice(index, to)
   }
 

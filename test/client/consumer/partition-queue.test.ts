@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AbortedTransactions, type AbortedTransaction } from '../../../src/client/consumer/aborted-transactions.js'
 import type { FeedSource } from '../../../src/client/consumer/consumer-record.js'
+import { PartitionFeed } from '../../../src/client/consumer/partition-feed.js'
 import { PartitionQueue } from '../../../src/client/consumer/partition-queue.js'
 import { splitBatches } from '../../../src/protocol/records/index.js'
 import { craft, damaged, range } from './crafted-batch.js'
@@ -161,5 +162,42 @@ describe('the queue of a partition', () => {
     queue.index = 3
     queue.giveBack(queue.records.slice(1, 3))
     expect(queue.records.slice(queue.index).map(({ offset }) => offset)).toEqual([1, 2, 3, 4])
+  })
+})
+
+describe('the position of a partition', () => {
+  const feedOf = (batches: readonly Buffer[]) => {
+    const feed = new PartitionFeed(source, 0, {})
+    feed.queue.push(splitBatches(Buffer.concat(batches), feed.source), undefined)
+    return feed
+  }
+  const batches = () => [
+    craft({ base: 0, offsets: [0, 1], leaderEpoch: 3 }),
+    craft({ base: 2, offsets: [2, 3, 4], leaderEpoch: 5 }),
+  ]
+
+  // An older one that is committed looks like a truncated log to the Java consumer (KIP-320), which then goes back.
+  test('T42 has the leader epoch of the record before it, in the middle of a batch too', () => {
+    const feed = feedOf(batches())
+    const positions = [0, 1, 2, 3, 4].map(() => {
+      if (feed.take() === undefined && feed.load()) feed.take()
+      return feed.position
+    })
+    expect(positions.map((position) => [position!.offset, position!.leaderEpoch])).toEqual([
+      [1, 3],
+      [2, 3],
+      [3, 5],
+      [4, 5],
+      [5, 5],
+    ])
+  })
+
+  test('T42 the same when records are taken by the slice', () => {
+    const feed = feedOf(batches())
+    feed.load()
+    feed.takeSlice(10, Infinity)
+    feed.load()
+    feed.takeSlice(2, Infinity)
+    expect(feed.position).toEqual({ offset: 4, leaderEpoch: 5 })
   })
 })
