@@ -2,6 +2,7 @@
 import { CreatePartitions } from '../../protocol/messages/create-partitions.js'
 import { errorCodes } from '../../protocol/messages/error-table.js'
 import type { RequestOf } from '../../protocol/wire/index.js'
+import { byKey } from '../by-key.js'
 import type { ClusterState } from '../cluster-state.js'
 import { checkedReplicas, Refused, requireOneReplica, tooManyPartitions } from '../topic-creation.js'
 import { handler } from './handler.js'
@@ -9,12 +10,11 @@ import { handler } from './handler.js'
 type Wanted = RequestOf<typeof CreatePartitions>['topics'][number]
 
 export const createPartitionsHandler = handler(CreatePartitions, (request, { cluster }) => {
-  const names = [...new Set(request.topics.map(({ name }) => name))]
-  const results = names.map((name) => {
-    const wanted = request.topics.filter((topic) => topic.name === name)
+  const named = [...byKey(request.topics, ({ name }) => name)]
+  const results = named.map(([name, { entry: wanted, isRepeated }]) => {
     try {
-      if (wanted.length > 1) throw new Refused(errorCodes.INVALID_REQUEST, 'Duplicate topic name.')
-      grow(cluster, wanted[0] as Wanted, request.validateOnly)
+      if (isRepeated) throw new Refused(errorCodes.INVALID_REQUEST, 'Duplicate topic name.')
+      grow(cluster, wanted, request.validateOnly)
       return { name, errorCode: errorCodes.NONE, errorMessage: null }
     } catch (error) {
       if (error instanceof Refused) return { name, errorCode: error.code, errorMessage: error.message }

@@ -2,25 +2,24 @@
 // (INVALID_REPLICATION_FACTOR otherwise).
 import { CreateTopics } from '../../protocol/messages/create-topics.js'
 import { errorCodes } from '../../protocol/messages/error-table.js'
+import { byKey } from '../by-key.js'
 import type { ClusterState } from '../cluster-state.js'
 import { randomUuid } from '../identity.js'
 import { planTopic, Refused, tooManyPartitions, type NewTopic } from '../topic-creation.js'
 import { handler } from './handler.js'
 
 export const createTopicsHandler = handler(CreateTopics, (request, { cluster }) => {
-  const times = new Map<string, number>()
-  for (const { name } of request.topics) times.set(name, (times.get(name) ?? 0) + 1)
+  const named = [...byKey(request.topics, ({ name }) => name)]
   const partitions = request.topics.reduce((sum, { numPartitions, assignments }) => {
     return sum + Math.max(1, numPartitions, assignments.length)
   }, 0)
   const tooMany = tooManyPartitions(partitions)
   if (tooMany) {
-    const topics = [...times.keys()].map((name) => failed(name, tooMany.code, tooMany.message))
+    const topics = named.map(([name]) => failed(name, tooMany.code, tooMany.message))
     return { throttleTimeMs: 0, topics }
   }
-  const topics = [...times].map(([name, count]) => {
-    if (count > 1) return failed(name, errorCodes.INVALID_REQUEST, 'Duplicate topic name.')
-    const topic = request.topics.find((t) => t.name === name) as NewTopic
+  const topics = named.map(([name, { entry: topic, isRepeated }]) => {
+    if (isRepeated) return failed(name, errorCodes.INVALID_REQUEST, 'Duplicate topic name.')
     try {
       return created(cluster, topic, request.validateOnly)
     } catch (error) {

@@ -2,6 +2,7 @@
 import { DeleteTopics } from '../../protocol/messages/delete-topics.js'
 import { errorCodes } from '../../protocol/messages/error-table.js'
 import { zeroUuid } from '../../protocol/wire/index.js'
+import { byKey } from '../by-key.js'
 import type { ClusterState } from '../cluster-state.js'
 import { handler } from './handler.js'
 
@@ -15,11 +16,10 @@ export const deleteTopicsHandler = handler(DeleteTopics, (request, { cluster, ve
     version >= 6 ? request.topics : request.topicNames.map((name) => ({ name, topicId: zeroUuid }))
   const isDisabled = !cluster.config.bool('delete.topic.enable')
   const disabled = version < 3 ? errorCodes.INVALID_REQUEST : errorCodes.TOPIC_DELETION_DISABLED
-  const keyOf = ({ name, topicId }: Wanted) => `${name}/${topicId}`
-  const responses = [...new Set(wanted.map(keyOf))].map((key) => {
-    const [topic, ...more] = wanted.filter((other) => keyOf(other) === key) as [Wanted, ...Wanted[]]
+  const named = byKey(wanted, ({ name, topicId }) => `${name}/${topicId}`)
+  const responses = [...named.values()].map(({ entry: topic, isRepeated }) => {
     if (isDisabled) return failed(topic, disabled, 'Topic deletion is disabled.')
-    if (more.length > 0) {
+    if (isRepeated) {
       const what = topic.name === null ? 'Duplicate topic id.' : 'Duplicate topic name.'
       return failed(topic, errorCodes.INVALID_REQUEST, what)
     }
