@@ -31,7 +31,6 @@ export class MemoryLog implements PartitionLog {
   readonly #segments: Segment[] = []
   #startOffset = 0
   #endOffset = 0
-  #bytes = 0
   #nextSegment = smallestSegment
 
   get startOffset(): number {
@@ -40,10 +39,6 @@ export class MemoryLog implements PartitionLog {
 
   get endOffset(): number {
     return this.#endOffset
-  }
-
-  get sizeBytes(): number {
-    return this.#bytes
   }
 
   append(batches: Buffer): void {
@@ -63,7 +58,6 @@ export class MemoryLog implements PartitionLog {
       at += sizeAt(buffer, at)
     }
     segment.bytes = end
-    this.#bytes += batches.length
   }
 
   #segmentFor(batches: Buffer): Segment {
@@ -145,12 +139,9 @@ export class MemoryLog implements PartitionLog {
     if (offset <= this.#startOffset) return
     this.#startOffset = offset
     while (this.#segments.length > 1 && (this.#segments[1] as Segment).baseOffset <= offset) {
-      this.#bytes -= (this.#segments.shift() as Segment).bytes
+      this.#segments.shift()
     }
-    if (offset >= this.#endOffset) {
-      this.#segments.length = 0
-      this.#bytes = 0
-    }
+    if (offset >= this.#endOffset) this.#segments.length = 0
   }
 
   /** The last segment that begins at or before the offset. */

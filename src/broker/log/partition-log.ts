@@ -19,8 +19,6 @@ export interface PartitionLog {
   readonly startOffset: number
   /** The offset that the next record gets. */
   readonly endOffset: number
-  /** Bytes from startOffset's batch to the end. */
-  readonly sizeBytes: number
 
   /** Adds batches that follow the log's end without overlap. The log may keep the bytes: they must not change afterwards. */
   append(batches: Buffer): void
