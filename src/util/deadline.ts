@@ -1,7 +1,8 @@
 // One deadline for an operation and everything below it, and waits that end with it. Nested loops take the deadline, not a new timeout.
-import { abortedError, timeoutError } from '../errors.js'
+import { abortedError, timeoutError, UsageError } from '../errors.js'
 import type { Clock } from './clock.js'
 import { allowManyListeners } from './many-listeners.js'
+import { shown } from './options.js'
 
 /** What every public wait takes. */
 export interface WaitOptions {
@@ -9,6 +10,16 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds until the wait ends with an error of code TIMEOUT. */
   readonly timeoutMs?: number | undefined
+}
+
+/** Throws UsageError (INVALID_ARGUMENT) for what is not a time or a signal. */
+export function checkWait(owner: string, { timeoutMs, signal }: WaitOptions): void {
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 0)) {
+    throw new UsageError(`${owner}: timeoutMs must be a number of milliseconds, got ${shown(timeoutMs)}`)
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new UsageError(`${owner}: signal must be an AbortSignal, got ${shown(signal)}`)
+  }
 }
 
 export class Deadline {

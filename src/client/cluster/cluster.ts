@@ -7,7 +7,7 @@ import { errorByCode, errorByName, errorCodes, toKafkaError } from '../../protoc
 import type { AnyApi, ResponseOf } from '../../protocol/wire/index.js'
 import type { Backoff } from '../../util/backoff.js'
 import type { Clock } from '../../util/clock.js'
-import { Deadline } from '../../util/deadline.js'
+import { checkWait, Deadline } from '../../util/deadline.js'
 import { Events } from '../../util/events.js'
 import { Coordinators, describeKey, type CoordinatorKey } from './coordinators.js'
 import type { ClusterEvents } from './events.js'
@@ -74,8 +74,9 @@ export class Cluster {
     return this.#closing !== undefined
   }
 
-  /** A deadline by this cluster's clock; without a time it ends only by its signal (or close()). */
+  /** A deadline by this cluster's clock; without a time it ends only by its signal (or close()). Throws INVALID_ARGUMENT. */
   deadline(timeoutMs: number = Infinity, signal?: AbortSignal): Deadline {
+    checkWait(this.#owner, { timeoutMs, signal })
     return new Deadline(this.clock, timeoutMs, signal)
   }
 

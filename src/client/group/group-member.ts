@@ -169,8 +169,9 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
    * has is not done; listeners are waited for, but not longer than half of the time. Idempotent.
    * @throws {KafkaError} TIMEOUT when the coordinator could not be told in time (10 s unless said otherwise); everything is closed nevertheless
    */
-  close(options: WaitOptions = {}): Promise<void> {
-    return (this.#closing ??= this.#close(options))
+  async close(options: WaitOptions = {}): Promise<void> {
+    const deadline = this.#cluster.deadline(options.timeoutMs ?? CLOSE_TIMEOUT_MS, options.signal)
+    await (this.#closing ??= this.#close(deadline))
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -336,8 +337,7 @@ export class GroupMember<const T extends TopicLike = string> implements AsyncIte
     await this.#feed.positioned(deadline)
   }
 
-  async #close(options: WaitOptions): Promise<void> {
-    const deadline = this.#cluster.deadline(options.timeoutMs ?? CLOSE_TIMEOUT_MS, options.signal)
+  async #close(deadline: Deadline): Promise<void> {
     // A listener may be slow, or itself be waiting for close(): half of the time is left for the last commit and the coordinator.
     const hurry = this.#cluster.clock.setTimer(deadline.remainingMs() / 2, () => this.#assignments.hurry())
     this.#feed.wake()

@@ -2,7 +2,7 @@
 import { abortedError, KafkaError, timeoutError, UsageError } from '../../errors.js'
 import type { BytesInput } from '../../protocol/records/batch-builder.js'
 import { codecByName } from '../../protocol/records/compression/index.js'
-import { Deadline, type WaitOptions } from '../../util/deadline.js'
+import { checkWait, Deadline, type WaitOptions } from '../../util/deadline.js'
 import { shown } from '../../util/options.js'
 import { Cluster, type ClusterEvents } from '../cluster/index.js'
 import { topicName, type Serde, type TopicLike } from '../serde/index.js'
@@ -270,13 +270,8 @@ export class Producer {
 
   #checkWait(options: WaitOptions | undefined): void {
     if (options === undefined) return
-    const { signal, timeoutMs } = options
-    if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 0)) {
-      throw new UsageError(`timeoutMs must be a number of milliseconds, got ${shown(timeoutMs)}`)
-    }
-    if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      throw new UsageError(`signal must be an AbortSignal, got ${shown(signal)}`)
-    }
+    checkWait('Producer', options)
+    const { signal } = options
     if (signal?.aborted === true) throw abortedError(signal, 'send')
   }
 

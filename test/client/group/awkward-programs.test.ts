@@ -5,6 +5,7 @@ import { startBroker, type BrokerCluster } from '../../../src/broker.js'
 import { Admin } from '../../../src/client/admin/index.js'
 import { GroupMember, type GroupMemberOptions } from '../../../src/client/group/index.js'
 import { Producer } from '../../../src/client/producer/index.js'
+import type { WaitOptions } from '../../../src/util/deadline.js'
 import { until } from '../../helpers/until.js'
 
 function startKafka(partitions = 1): Promise<BrokerCluster> {
@@ -147,6 +148,19 @@ describe('reading', () => {
     await expect(member.ready({ timeoutMs: 5000 })).rejects.toMatchObject({ code: 'GROUP_AUTHORIZATION_FAILED' })
     await expect(member.records().next()).rejects.toMatchObject({ code: 'GROUP_AUTHORIZATION_FAILED' })
   })
+})
+
+it('a wait with a time or a signal that is none is refused, and close() may be called again', async () => {
+  await using kafka = await startKafka()
+  const member = memberOf(kafka)
+  for (const wrong of [{ timeoutMs: '5' }, { timeoutMs: -1 }, { timeoutMs: NaN }, { signal: {} }]) {
+    const options = wrong as unknown as WaitOptions
+    for (const call of [() => member.ready(options), () => member.commit(options), () => member.close(options)])
+      await expect(call()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  }
+  await member.ready()
+  await member.close()
+  expect(kafka.groups()[0]?.members).toEqual([])
 })
 
 describe('listeners', () => {
