@@ -225,6 +225,11 @@ export class Producer {
    * @param options `timeoutMs` is deliveryTimeoutMs unless given
    */
   close(options: WaitOptions = {}): Promise<void> {
+    try {
+      checkWait('Producer', options)
+    } catch (error) {
+      return Promise.reject(error as KafkaError)
+    }
     this.#closing ??= this.#close(options)
     return this.#closing
   }

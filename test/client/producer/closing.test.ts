@@ -50,6 +50,14 @@ describe('T20 close', () => {
     expect(producer.bufferedBytes).toBe(0)
   })
 
+  it('T20 a time that is none is refused, and costs no record', async () => {
+    await start({ lingerMs: 60_000 })
+    const sent = producer.send('orders', { value: '0' })
+    await expect(producer.close({ timeoutMs: -1 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await producer.close()
+    expect(await sent).toMatchObject({ offset: 0 })
+  })
+
   it('T20 a producer that never connected closes at once', async () => {
     await start()
     await producer.close()
