@@ -228,7 +228,7 @@ export class Producer {
     try {
       checkWait('Producer', options)
     } catch (error) {
-      return Promise.reject(error as KafkaError)
+      return Promise.reject(error)
     }
     this.#closing ??= this.#close(options)
     return this.#closing
