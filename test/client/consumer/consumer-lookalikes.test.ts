@@ -187,6 +187,41 @@ describe('answers of look-alikes', () => {
     expect([level(fake), level(dirty)]).toEqual([1, 0])
   })
 
+  test('T54 an open transaction holds the reader, with a lag of 0; when it is aborted what is behind it comes', async () => {
+    let isOpen = true
+    const records = [
+      craft({ base: 0, offsets: [0, 1], transactional: true, producerId: 7 }),
+      craft({ base: 2, offsets: [2] }),
+      craft({ base: 3, marker: 'abort', producerId: 7 }),
+    ]
+    const abortedTransactions = [{ producerId: 7, firstOffset: 0 }]
+    await using fake = await server((offset) =>
+      isOpen || offset !== 0 ? undefined : { records, abortedTransactions, lastStableOffset: 4 },
+    )
+    fake.on(ListOffsets, ({ isolationLevel, topics }) => ({
+      topics: topics.map(({ name, partitions }) => ({
+        name,
+        partitions: partitions.map(({ partitionIndex, timestamp }) => {
+          const end = isolationLevel === 1 && isOpen ? 0 : 4
+          return { partitionIndex, errorCode: 0, offset: timestamp === -1 ? end : 0 }
+        }),
+      })),
+    }))
+    await using consumer = consumerOf(fake)
+    const reading = consumer.records()
+    const next = reading.next()
+    await until(() => fake.requestsOf(Fetch).length > 3)
+    const where = { topic: 'orders', partition: 0 }
+    expect(await consumer.lag()).toEqual([{ ...where, position: 0, end: 0, lag: 0 }])
+    isOpen = false
+    expect((await next).value!.offset).toBe(2)
+    const after = reading.next()
+    await until(() => consumer.position(where) === 4)
+    expect(await consumer.lag()).toEqual([{ ...where, position: 4, end: 4, lag: 0 }])
+    await reading.return!()
+    await after
+  })
+
   test('T40 with -1 for all watermarks in the error the leader is asked where its log begins', async () => {
     const answer = (offset: number) =>
       offset === 50
