@@ -33,32 +33,28 @@ export function offsetAt(partition: Partition, timestamp: number): FoundOffset {
       return nothing
     case maxTimestamp: {
       const batch = log.batchOfLargestTimestamp()
-      return batch
-        ? (recordIn(batch, partition, new RecordBatch(batch.bytes, partition.source).maxTimestamp) ?? nothing)
-        : nothing
+      let found = nothing
+      if (batch)
+        for (const record of recordsOf(batch, partition)) if (record.timestamp > found.timestamp) found = record
+      return found
     }
     default:
       for (const batch of log.batchesSince(timestamp)) {
-        const found = recordIn(batch, partition, timestamp)
-        if (found) return found
+        for (const record of recordsOf(batch, partition)) if (record.timestamp >= timestamp) return record
       }
       return nothing
   }
 }
 
-/** The first record of the batch, from the log's start on, with at least that timestamp. */
-function recordIn({ bytes }: LoggedBatch, partition: Partition, timestamp: number): FoundOffset | undefined {
-  const batch = new RecordBatch(bytes, partition.source)
-  const { leaderEpoch } = batch
-  const startOffset = Math.max(batch.baseOffset, partition.log.startOffset)
-  if (batch.timestampType === 'LogAppendTime') {
-    return { offset: startOffset, timestamp: batch.maxTimestamp, leaderEpoch }
-  }
+/** The records of the batch from the log's start on. */
+function* recordsOf({ bytes }: LoggedBatch, { source, log }: Partition): IterableIterator<FoundOffset> {
+  const batch = new RecordBatch(bytes, source)
+  const { leaderEpoch, maxTimestamp } = batch
+  const isLogAppendTime = batch.timestampType === 'LogAppendTime'
   const base = int64(bytes, baseTimestampAt)
   for (const cursor = new RecordCursor(batch); cursor.next();) {
-    const found = base + cursor.timestampDelta
-    if (found >= timestamp && cursor.offset >= startOffset)
-      return { offset: cursor.offset, timestamp: found, leaderEpoch }
+    const { offset } = cursor
+    if (offset < log.startOffset) continue
+    yield { offset, timestamp: isLogAppendTime ? maxTimestamp : base + cursor.timestampDelta, leaderEpoch }
   }
-  return undefined
 }

@@ -314,6 +314,9 @@ describe('offsets', () => {
     await produce(client, 't', 0, batch(1, 30))
     await kafka.topic('t').deleteBefore(0, 1)
     expect(await offsetAt(client, at + 10)).toEqual({ errorCode: 0, offset: 3, timestamp: at + 30, leaderEpoch: 0 })
+    await produce(client, 't', 0, batch(40, 35))
+    await kafka.topic('t').deleteBefore(0, 5)
+    expect(await offsetAt(client, -3)).toEqual({ errorCode: 0, offset: 5, timestamp: at + 35, leaderEpoch: 0 })
   })
 
   test('DeleteRecords moves the start; what is before it cannot be read', async () => {
