@@ -6,4 +6,8 @@ export type { GroupMemberSnapshot, GroupOffsetSnapshot, GroupSnapshot } from './
 export type { LoggedBatchInfo, LoggedRecord, TopicInspection } from './broker/inspection.js'
 export type { RequestEntry } from './broker/request-log.js'
 export { startBroker, type StartBrokerOptions } from './broker/start-broker.js'
+export type { ErrorName } from './protocol/messages/error-table.js'
+export type { ApiName } from './protocol/messages/registry.js'
+export type { Header } from './protocol/records/index.js'
+export type { SettableClock } from './util/settable-clock.js'
 export { ConnectionError, isKafkaError, KafkaError, UsageError } from './errors.js'

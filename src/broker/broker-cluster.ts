@@ -12,8 +12,9 @@ import { Listener } from './listener.js'
 import { RequestLog, type RequestEntry } from './request-log.js'
 import { planTopic, Refused } from './topic-creation.js'
 
+/** What is said of one broker when the cluster is started. */
 export interface BrokerSpec {
-  /** @default no rack */
+  /** Told to clients, for assignors that look at racks (KIP-881). @default no rack */
   readonly rack?: string | undefined
 }
 
@@ -31,13 +32,18 @@ export interface BrokerHandle {
   /** `host:port`, the same after a restart. */
   readonly address: string
   readonly isRunning: boolean
-  /** Stops in order: connections are ended, its partitions have no leader until it is back or they are moved. */
+  /** Ends in order: connections are ended, its partitions have no leader until it is back or they are moved. */
   stop(): Promise<void>
   /** The same as a crash: connections are reset. What was written stays. */
   kill(): Promise<void>
+  /**
+   * Listens again at the same address, and leads its partitions again, in new epochs.
+   * @throws {ConnectionError} when the port was taken meanwhile
+   */
   start(): Promise<void>
 }
 
+/** The running brokers: what clients connect to, and what a test looks at and does to them. */
 export class BrokerCluster {
   /** Settable time: `clock.advance(60_000)`. */
   readonly clock: SettableClock
@@ -121,11 +127,12 @@ export class BrokerCluster {
     return this.#requests.entries()
   }
 
+  /** The topics there are, in the order of their creation. */
   topicNames(): string[] {
     return [...this.#state.topics.keys()]
   }
 
-  /** @throws {UsageError} when there is no such topic */
+  /** What is in a topic. @throws {UsageError} when there is no such topic */
   topic(name: string): TopicInspection {
     const topic = this.#state.topics.get(name)
     if (!topic)
@@ -135,7 +142,7 @@ export class BrokerCluster {
     return new TopicInspection(topic)
   }
 
-  /** @throws {UsageError} when there is no such broker */
+  /** One broker, by its id: 1, 2, … @throws {UsageError} when there is no such broker */
   broker(id: number): BrokerHandle {
     const node = this.#state.node(id)
     return {

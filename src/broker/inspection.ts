@@ -3,9 +3,11 @@ import { UsageError } from '../errors.js'
 import { splitBatches, recordsOf, type Header, type RecordBatch } from '../protocol/records/index.js'
 import type { Partition, Topic } from './topic.js'
 
+/** A record as it lies in the log. */
 export interface LoggedRecord {
   readonly partition: number
   readonly offset: number
+  /** Milliseconds since the Unix epoch. */
   readonly timestamp: number
   readonly key: Buffer | null
   readonly value: Buffer | null
@@ -18,11 +20,13 @@ export interface LoggedRecord {
   readonly sequence: number
 }
 
+/** A batch as it lies in the log, without its records. */
 export interface LoggedBatchInfo {
   readonly partition: number
   readonly baseOffset: number
   readonly lastOffset: number
   readonly recordCount: number
+  /** The codec's name, or none. */
   readonly compression: string
   readonly sizeInBytes: number
   readonly producerId: number

@@ -1,6 +1,7 @@
 // The last requests that the brokers of a cluster have received, decoded. Bounded in number and in the bytes it keeps alive.
 import type { ApiName } from '../protocol/messages/registry.js'
 
+/** A request as a broker received it, answered or not. */
 export interface RequestEntry {
   readonly api: ApiName
   readonly version: number

@@ -6,6 +6,7 @@ import type { Member } from './classic-group.js'
 import type { Groups } from './groups.js'
 import type { LiveGroup } from './live-group.js'
 
+/** A group at its coordinator. */
 export interface GroupSnapshot {
   readonly group: string
   readonly state: 'Empty' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable'
@@ -21,6 +22,7 @@ export interface GroupSnapshot {
   readonly offsets: readonly GroupOffsetSnapshot[]
 }
 
+/** A member of a group. */
 export interface GroupMemberSnapshot {
   readonly memberId: string
   readonly groupInstanceId: string | null
@@ -30,6 +32,7 @@ export interface GroupMemberSnapshot {
   readonly assignment: readonly { readonly topic: string; readonly partition: number }[]
 }
 
+/** What a group committed for a partition. */
 export interface GroupOffsetSnapshot {
   readonly topic: string
   readonly partition: number
