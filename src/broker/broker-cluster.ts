@@ -145,13 +145,14 @@ export class BrokerCluster {
   /** One broker, by its id: 1, 2, … @throws {UsageError} when there is no such broker */
   broker(id: number): BrokerHandle {
     const node = this.#state.node(id)
+    const isRunning = () => node.isAlive && this.#closed === undefined
     return {
       id,
       get address() {
         return addressText(node)
       },
       get isRunning() {
-        return node.isAlive
+        return isRunning()
       },
       stop: () => this.#stop(node, false),
       kill: () => this.#stop(node, true),

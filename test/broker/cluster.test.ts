@@ -66,6 +66,7 @@ describe('brokers (B17)', () => {
     await Promise.all([kafka.broker(1).start(), kafka.broker(1).stop()])
     await expect(WireClient.open(address)).rejects.toThrow(/ECONNREFUSED/)
     await Promise.all([kafka.broker(1).start(), kafka.close()])
+    expect(kafka.broker(1).isRunning).toBe(false)
     await expect(WireClient.open(address)).rejects.toThrow(/ECONNREFUSED/)
   })
 

@@ -75,6 +75,7 @@ describe('which requests', () => {
     [{ api: 'Produce' }, /one of error, delayMs, drop, disconnect, corrupt and throttleMs is required/],
     [{ api: 'Produce', error: 'NO_SUCH_ERROR' }, /error must be the name of one of Kafka's errors/],
     [{ api: 'Produce', partition: 1, drop: true }, /partition needs a topic/],
+    [{ api: 'JoinGroup', topic: 't', drop: true }, /a JoinGroup request names no topics, so topic would never match/],
     [{ api: 'Produce', corrupt: true }, /corrupt is for Fetch only/],
     [{ api: 'Produce', drop: true, afterProcessing: true }, /afterProcessing needs an error/],
   ])('%j throws with what is allowed', async (spec, message) => {

@@ -13,11 +13,12 @@ import {
   resolveOptions,
   type Resolved,
 } from '../../util/options.js'
+import { shapes } from './shapes.js'
 
 export interface FaultSpec {
   /** Requests of this API. */
   readonly api: ApiName
-  /** Only requests about this topic; an error then stands at this topic alone. */
+  /** Only requests about this topic, of an API whose requests name topics; an error then stands at this topic alone. */
   readonly topic?: string | undefined
   /** Only this partition of `topic`. */
   readonly partition?: number | undefined
@@ -136,6 +137,9 @@ function resolved(spec: FaultSpec): ResolvedFault {
     throw invalid('one of error, delayMs, drop, disconnect, corrupt and throttleMs is required')
   }
   if (fault.partition !== undefined && fault.topic === undefined) throw invalid('partition needs a topic')
+  if (fault.topic !== undefined && fault.api !== 'Fetch' && !shapes[fault.api].request) {
+    throw invalid(`a ${fault.api} request names no topics, so topic would never match`)
+  }
   if (fault.afterProcessing && !error) throw invalid('afterProcessing needs an error')
   if (corrupt && fault.api !== 'Fetch') throw invalid('corrupt is for Fetch only')
   return fault
