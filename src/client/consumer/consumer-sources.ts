@@ -45,38 +45,35 @@ export function batchSource<R extends AnyRecord>(
   limits: Omit<BatchesConfig, 'signal'>,
 ): FeedSourceOf<ConsumerBatch<R>> {
   const { maxWaitMs } = limits
-  let held: ConsumerBatch<AnyRecord> | undefined
+  /** Of the batch that is being filled. It stays in the feed until it is given out: neither position nor commit may be behind it. */
+  let first: AnyRecord | undefined
   let timer: Timer | undefined
   let isTimeOver = false
   const release = () => {
     timer?.cancel()
     timer = undefined
-    held = undefined
+    first = undefined
     isTimeOver = false
   }
   return {
     take() {
-      const batch = feed.nextBatch(limits, held)
-      const isNew = held === undefined || batch?.records[0] !== held.records[0]
-      if (isNew) release()
+      const batch = feed.nextBatch(limits)
+      if (batch?.records[0] !== first) release()
       if (batch === undefined || maxWaitMs === 0) return batch as ConsumerBatch<R> | undefined
       if (feed.isLastFull || isTimeOver || feed.isFinished) {
         release()
         return batch as ConsumerBatch<R>
       }
-      held = batch
+      first = batch.records[0]
+      feed.unread()
       timer ??= clock.setTimer(maxWaitMs, () => {
         isTimeOver = true
         feed.wake()
       })
       return undefined
     },
-    // While a batch is held, records of other partitions are no reason to look again.
-    wait: () => (held === undefined ? feed.wait() : feed.changed()),
-    stop() {
-      // Nobody has seen it.
-      if (held !== undefined) feed.unread()
-      release()
-    },
+    // While a batch is being filled, what there is already is no reason to look again.
+    wait: () => (first === undefined ? feed.wait() : feed.changed()),
+    stop: release,
   }
 }

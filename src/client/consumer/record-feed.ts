@@ -190,19 +190,11 @@ export class RecordFeed {
     return record
   }
 
-  /**
-   * The same for up to so many records of one partition. With `held`, the batch given out last, what its partition has more is added to
-   * it; should the partition have been revoked or moved, it is dropped; should it be paused, it is for after resume().
-   */
-  nextBatch(limits: BatchLimits, held?: ConsumerBatch<AnyRecord>): ConsumerBatch<AnyRecord> | undefined {
+  /** The same for up to so many records of one partition. */
+  nextBatch(limits: BatchLimits): ConsumerBatch<AnyRecord> | undefined {
     this.#last = undefined
-    const holder = held && this.#partitions.get(partitionKey(held))
-    if (held !== undefined && holder?.source === held.records[0]!.source) {
-      if (!holder.isPaused) return (this.#last = this.#fill(holder, held.records, limits))
-      holder.giveBack(held.records)
-    }
     const partition = this.#reach()
-    return partition && (this.#last = this.#fill(partition, [], limits))
+    return partition && (this.#last = this.#fill(partition, limits))
   }
 
   /** Nothing can be added to the batch given out last. */
@@ -304,13 +296,9 @@ export class RecordFeed {
   }
 
   /** Adds records of a partition that has some decoded, or that had some. */
-  #fill(
-    partition: PartitionFeed,
-    records: readonly AnyRecord[],
-    { maxRecords, maxBytes }: BatchLimits,
-  ): ConsumerBatch<AnyRecord> {
+  #fill(partition: PartitionFeed, { maxRecords, maxBytes }: BatchLimits): ConsumerBatch<AnyRecord> {
+    let records: readonly AnyRecord[] = []
     let bytes = maxBytes
-    for (const record of records) bytes -= record.sizeInBytes
     for (;;) {
       this.#isLastFull = records.length >= maxRecords || bytes <= 0
       if (this.#isLastFull) break

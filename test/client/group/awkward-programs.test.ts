@@ -128,6 +128,25 @@ describe('commits', () => {
 })
 
 describe('reading', () => {
+  it('T40 a batch that is still being filled is not committed, and comes again', async () => {
+    await using kafka = await startKafka()
+    await produce(kafka, 3)
+    await using member = memberOf(kafka)
+    const batches = member.batches({ maxWaitMs: 60_000 })
+    const next = batches.next()
+    await member.ready()
+    await until('they are fetched', () => kafka.requests.some(({ api }) => api === 'Fetch'))
+    for (let i = 0; i < 20; i++) {
+      await new Promise(setImmediate)
+      await member.commit()
+      expect(committed(kafka)).toEqual([0])
+    }
+    await produce(kafka, 997)
+    expect((await next).value?.length).toBe(1000)
+    await batches.return!()
+    expect(member.position({ topic: 'orders', partition: 0 })).toBe(0)
+  })
+
   it('T81 a record that was handled when the signal ended the reading is done', async () => {
     await using kafka = await startKafka()
     await produce(kafka, 3)
