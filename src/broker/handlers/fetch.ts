@@ -34,14 +34,21 @@ export const fetchHandler = handler(Fetch, (request, context) => {
   }).then(() => answer(plan, last, request, context))
 })
 
-/** What does not fit as a whole batch counts all the same: however long the wait, it would never come. */
 function isEnough(reads: readonly PartitionRead[], minBytes: number): boolean {
-  let bytes = 0
-  for (const { errorCode, divergingEpoch, partition, fetch, bytes: read } of reads) {
-    if (errorCode !== errorCodes.NONE || divergingEpoch || !partition) return true
-    bytes += Math.max(read, Math.min(fetch.maxBytes, partition.log.bytesFrom(fetch.fetchOffset)))
-  }
-  return bytes >= minBytes || reads.length === 0
+  if (reads.length === 0 || sumOf(reads, ({ bytes }) => bytes) >= minBytes) return true
+  if (reads.some(({ errorCode, divergingEpoch }) => errorCode !== errorCodes.NONE || divergingEpoch)) return true
+  // What does not fit as a whole batch counts all the same: however long the wait, it would never come.
+  return sumOf(reads, couldBeRead) >= minBytes
+}
+
+function couldBeRead({ fetch, partition, bytes }: PartitionRead): number {
+  return partition ? Math.max(bytes, Math.min(fetch.maxBytes, partition.log.bytesFrom(fetch.fetchOffset))) : bytes
+}
+
+function sumOf(reads: readonly PartitionRead[], bytesOf: (read: PartitionRead) => number): number {
+  let sum = 0
+  for (const read of reads) sum += bytesOf(read)
+  return sum
 }
 
 function answer(
