@@ -136,9 +136,11 @@ const machine = {
   loadAverage: os.loadavg(),
 }
 const baseline = clients.get(options.baseline)?.name ?? options.baseline
-const report = { date: new Date().toISOString(), machine, broker: broker.name, baseline, runs, scale, cases, results }
+const about = { date: new Date().toISOString(), machine, broker: broker.name, baseline, runs, scale, cases }
 mkdirSync(dirname(resolve(options.out)), { recursive: true })
-writeFileSync(options.out, JSON.stringify(report, null, 2) + '\n')
-console.log(tables(report))
+// A run a line.
+const listed = results.map((result) => `    ${JSON.stringify(result)}`).join(',\n')
+writeFileSync(options.out, `${JSON.stringify(about, null, 2).slice(0, -2)},\n  "results": [\n${listed}\n  ]\n}\n`)
+console.log(tables({ ...about, results }))
 note(`every run: ${options.out}`)
 if (results.some((result) => result.error !== undefined)) process.exitCode = 1
