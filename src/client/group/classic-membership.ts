@@ -120,7 +120,7 @@ export class ClassicMembership {
         this.#owner.assign(effect.added)
         break
       case 'leave':
-        this.#inBackground(this.#leave(effect.memberId, effect.reason))
+        this.#inBackground(this.#leave(effect.memberId, effect.reason, this.#state.name === 'leaving'))
         break
       case 'fail':
         break // the state says it, and moved() tells the owner
@@ -177,7 +177,8 @@ export class ClassicMembership {
     return { type: 'synced', assigned: decodeAssignment(response.assignment) }
   }
 
-  async #leave(memberId: string, reason: string): Promise<void> {
+  /** `isGoodbye`: the membership waits for the answer. Nobody does when a dormant member leaves, and it may have joined again by then. */
+  async #leave(memberId: string, reason: string, isGoodbye: boolean): Promise<void> {
     try {
       if (!this.#settings.isStatic) {
         await this.#requests.leave(memberId, reason, new Deadline(this.#cluster.clock, this.#settings.leaveTimeoutMs))
@@ -185,7 +186,7 @@ export class ClassicMembership {
     } catch (error) {
       this.#owner.retrying(asKafkaError(error)) // the broker finds out by itself when the session times out
     }
-    this.happened({ type: 'left' })
+    if (isGoodbye) this.happened({ type: 'left' })
   }
 
   /** Joining goes on until it works or is not wanted any more; every failure on the way is a visible event of the cluster. */
