@@ -17,12 +17,13 @@ async function ordersAndGroup(partitions = PARTITIONS) {
 }
 
 /** Every member is stable, and they have so many partitions. */
-function share(members: readonly GroupMember[], ...counts: number[]): Promise<unknown> {
-  return until(
+async function share(members: readonly GroupMember[], ...counts: number[]): Promise<void> {
+  await until(
     `${members.length} members share ${counts.join(', ')}`,
     () => members.every((member, i) => member.state === 'stable' && member.partitions().length === counts[i]),
     waitMs,
   )
+  await Promise.all(members.map((member) => member.ready({ timeoutMs: waitMs }))) // and were told of it
 }
 
 const seenBy = (readers: readonly Reader[]) => readers.flatMap(({ seen }) => seen)
