@@ -43,7 +43,8 @@ export async function withRetries<T>(
       shouldRetry: ({ error }) => isRetriable(error),
       onFailedAttempt: async ({ error, attemptNumber }) => {
         if (signal.aborted || !isRetriable(error)) return
-        lastError = error
+        // An attempt that the end of the whole cut short tells less than what failed before it. (Timers fire up to 1 ms early.)
+        if (lastError === undefined || deadline.remainingMs() > 1) lastError = error
         const waitMs = backoffMs(backoff, attemptNumber)
         onRetry(error, attemptNumber, waitMs)
         await clock.sleep(waitMs, signal)

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { withRetries, type RetryOptions } from '../../../src/client/cluster/retry.js'
-import { KafkaError, UsageError } from '../../../src/errors.js'
+import { KafkaError, timeoutError, UsageError } from '../../../src/errors.js'
 import { Deadline } from '../../../src/util/deadline.js'
 import { ManualClock } from '../../helpers/manual-clock.js'
 
@@ -53,6 +53,18 @@ describe('the retry layer', () => {
       { reason: { code: 'TIMEOUT' } },
     ])
     expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('T08 names what failed before, not that the last attempt was cut short by the end of the time', async () => {
+    const { clock, options } = setUp(1000)
+    const outcome = withRetries(options, async (deadline, attempt) => {
+      if (attempt === 1) throw retriable
+      await clock.sleep(deadline.remainingMs() - 1) // a timer that fires a millisecond early
+      throw timeoutError('the request', 1000)
+    })
+    const settled = expect(outcome).rejects.toMatchObject({ code: 'TIMEOUT', cause: retriable })
+    await clock.advance(1000)
+    await settled
   })
 
   it('gives attempts a deadline that ends with the operation', async () => {
