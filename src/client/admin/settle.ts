@@ -30,6 +30,8 @@ export class Job<Item, Value = unknown> {
   #lastError: KafkaError | undefined
   #lost: KafkaError | undefined
   #isAwaited = false
+  /** In the attempt that runs. */
+  #isPostponed = false
 
   constructor(item: Item) {
     this.item = item
@@ -59,7 +61,9 @@ export class Job<Item, Value = unknown> {
 
   /** Not now: the next attempt asks for it again. */
   postpone(error: KafkaError): void {
-    this.#lastError = error
+    this.#isPostponed = true
+    // That an attempt had no answer in time tells less than what was answered before.
+    if (this.#lastError === undefined || error.code !== 'TIMEOUT') this.#lastError = error
   }
 
   /** Sent again without an answer in between: the first one was lost. */
@@ -97,7 +101,12 @@ export class Job<Item, Value = unknown> {
 
   /** @internal Before each attempt. */
   reopen(): void {
-    this.#lastError = undefined
+    this.#isPostponed = false
+  }
+
+  /** @internal Nothing was said of it in this attempt. */
+  get isLeftOut(): boolean {
+    return this.isOpen && !this.#isPostponed
   }
 }
 
@@ -130,7 +139,7 @@ export async function settle<Item, Value>(
       const open = jobs.filter((job) => job.isOpen)
       for (const job of open) job.reopen()
       await attempt(open, attemptDeadline, number)
-      for (const job of open) if (job.isOpen && job.lastError === undefined) job.postpone(leftOut(what))
+      for (const job of open) if (job.isLeftOut) job.postpone(leftOut(what))
       const waiting = open.find((job) => job.isOpen)
       if (waiting?.lastError) throw waiting.lastError
     })
