@@ -167,6 +167,7 @@ export class GroupSession {
     this.feed.wake()
     try {
       if (this.#starting) {
+        await this.#commitBeforeLeaving(deadline)
         this.membership.happened({ type: 'close' })
         while (this.membership.state.name !== 'closed') {
           await deadline.race(this.#change.promise, 'GroupMember: close')
@@ -182,6 +183,21 @@ export class GroupSession {
       this.feed.close()
       await this.cluster.close()
       this.#changed()
+    }
+  }
+
+  /**
+   * A cooperative member that is just joining may be in the group's next generation without knowing it yet: then its old one commits
+   * nothing any more, and the next owners would read again what is done. So its commit comes before it gives the rebalance up.
+   */
+  async #commitBeforeLeaving(deadline: Deadline): Promise<void> {
+    const { name } = this.membership.state
+    if (this.#config.commit === 'manual' || (name !== 'joining' && name !== 'syncing')) return
+    const half = this.cluster.deadline(deadline.remainingMs() / 2, deadline.signal)
+    try {
+      await this.commits.commitDone(this.assignments.committable, half)
+    } catch (error) {
+      this.cluster.logger.debug('a commit before leaving the group failed; it is tried once more', { error })
     }
   }
 

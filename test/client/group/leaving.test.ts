@@ -116,3 +116,27 @@ it('T113 reading and waiting with one signal, over and over, leaves no listener 
   }
   expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 })
+
+it('T81 a member closed in the middle of a cooperative rebalance commits what is done, and nobody reads it again', async () => {
+  await using kafka = await start(2, 4)
+  const assignors = ['cooperative-sticky'] as const
+  const first = memberOf(kafka, { assignors, clientId: 'first' })
+  let count = 0
+  for await (const record of first) {
+    record.done()
+    if (++count === 4) break
+  }
+  // The group goes into its next generation, and the first member does not hear of it yet.
+  kafka.faults.add({ api: 'JoinGroup', client: 'first', times: 1, delayMs: 10_000 })
+  await using second = memberOf(kafka, { assignors })
+  const ready = second.ready()
+  await until('the next generation has begun', () => kafka.groups()[0]?.state === 'CompletingRebalance')
+  const commits = () =>
+    kafka.requests.filter(({ api, clientId }) => api === 'OffsetCommit' && clientId === 'first').length
+  const closing = first.close()
+  await until('its old generation could not commit', () => commits() > 0)
+  kafka.clock.advance(10_000)
+  await closing
+  expect(kafka.groups()[0]?.offsets.map(({ offset }) => offset)).toEqual([2, 2])
+  await ready
+})
