@@ -107,6 +107,12 @@ export function isKafkaError(error: unknown): error is KafkaError {
   return typeof error === 'object' && error !== null && (error as { [BRAND]?: unknown })[BRAND] === true
 }
 
+/** What was thrown, if it is one of ours; else a failure that should not have been, with it as the cause. */
+export function asKafkaError(error: unknown, what: string): KafkaError {
+  if (isKafkaError(error)) return error
+  return new KafkaError(`${what} failed in a way that it should not`, { code: 'UNKNOWN_SERVER_ERROR', cause: error })
+}
+
 export function abortedError(signal: AbortSignal, what: string): KafkaError {
   return new KafkaError(`${what} was aborted by its signal`, { code: 'ABORTED', cause: signal.reason })
 }

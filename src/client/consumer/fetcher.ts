@@ -1,6 +1,7 @@
 // Fetches from one broker what this broker leads: one request in flight, in a session, the next one sent before the last one is
 // decoded. What an answer means for a partition is fetch-reactions.ts's; where partitions belong is the feed's.
-import { isKafkaError, KafkaError } from '../../errors.js'
+import type { KafkaError } from '../../errors.js'
+import { asKafkaError } from '../../errors.js'
 import { Fetch } from '../../protocol/messages/fetch.js'
 import { errorByCode, toKafkaError } from '../../protocol/messages/error-table.js'
 import type { RequestInput } from '../../protocol/wire/index.js'
@@ -109,7 +110,7 @@ export class Fetcher {
       this.#pumpAt(Math.min(this.#restAt, choice.earliestRetryAt), now)
     } else {
       this.#fetch(choice).catch((error: unknown) => {
-        this.#failed(asKafkaError(error))
+        this.#failed(asKafkaError(error, 'a fetch'))
         this.pump()
       })
     }
@@ -194,7 +195,7 @@ export class Fetcher {
         this.#session = stepSession(this.#session, { type: 'lost' })[0]
       }
       land(asked)
-      this.#failed(asKafkaError(error))
+      this.#failed(asKafkaError(error, 'a fetch'))
       this.pump()
       return
     }
@@ -286,9 +287,4 @@ export class Fetcher {
 function land(asked: Asked): void {
   for (const { partition, flight } of asked.partitions.values())
     if (partition.flight === flight) partition.flight = undefined
-}
-
-function asKafkaError(error: unknown): KafkaError {
-  if (isKafkaError(error)) return error
-  return new KafkaError('a fetch failed in a way that it should not', { code: 'UNKNOWN_SERVER_ERROR', cause: error })
 }

@@ -1,6 +1,6 @@
 // The partitions that are this member's, from the moment they are assigned until they are given up: finds where to start, tells the user,
 // lets records flow, and takes everything back in order. Assigning and giving up happen one after the other.
-import { isKafkaError, KafkaError, UsageError } from '../../errors.js'
+import { asKafkaError, KafkaError, UsageError } from '../../errors.js'
 import { partitionKey, type TopicPartition } from '../../protocol/topic-partition.js'
 import { Deadline } from '../../util/deadline.js'
 import type { Events } from '../../util/events.js'
@@ -121,7 +121,9 @@ export class Assignments {
   }
 
   #next(work: () => Promise<void>): void {
-    this.#turn = this.#turn.then(work).catch((error: unknown) => this.#parts.onFailure(asKafkaError(error)))
+    this.#turn = this.#turn
+      .then(work)
+      .catch((error: unknown) => this.#parts.onFailure(asKafkaError(error, 'an assignment')))
   }
 
   async #begin(): Promise<void> {
@@ -233,9 +235,4 @@ export class Assignments {
     const mine = [...this.#owned.keys()].join(', ') || 'no partitions'
     throw new UsageError(`${what}: ${partitionKey(partition)} is not this member's; it has ${mine}`, 'NOT_ASSIGNED')
   }
-}
-
-function asKafkaError(error: unknown): KafkaError {
-  if (isKafkaError(error)) return error
-  return new KafkaError('an assignment failed', { code: 'UNKNOWN_SERVER_ERROR', cause: error })
 }

@@ -1,6 +1,7 @@
 // The shell of the classic membership: performs the effects of its step function and reports what came of them. Every join or sync
 // has an epoch; an answer that comes when another has begun since is dropped.
-import { isKafkaError, KafkaError } from '../../errors.js'
+import type { KafkaError } from '../../errors.js'
+import { asKafkaError } from '../../errors.js'
 import type { Assignor } from '../../protocol/assignment/assignor.js'
 import type { TopicPartition } from '../../protocol/topic-partition.js'
 import { Deadline } from '../../util/deadline.js'
@@ -140,7 +141,10 @@ export class ClassicMembership {
     const { signal } = (this.#request = new AbortController())
     this.#inBackground(
       work(signal)
-        .catch((cause: unknown): MembershipEvent => ({ type: failed, error: asKafkaError(cause) }))
+        .catch((cause: unknown): MembershipEvent => ({
+          type: failed,
+          error: asKafkaError(cause, 'a group membership'),
+        }))
         .then((event) => {
           if (!signal.aborted) this.happened(event)
         }),
@@ -184,7 +188,7 @@ export class ClassicMembership {
         await this.#requests.leave(memberId, reason, new Deadline(this.#cluster.clock, this.#settings.leaveTimeoutMs))
       }
     } catch (error) {
-      this.#owner.retrying(asKafkaError(error)) // the broker finds out by itself when the session times out
+      this.#owner.retrying(asKafkaError(error, 'a group membership')) // the broker finds out by itself when the session times out
     }
     if (isGoodbye) this.happened({ type: 'left' })
   }
@@ -193,9 +197,4 @@ export class ClassicMembership {
   #until(signal: AbortSignal): Deadline {
     return new Deadline(this.#cluster.clock, Infinity, signal)
   }
-}
-
-function asKafkaError(error: unknown): KafkaError {
-  if (isKafkaError(error)) return error
-  return new KafkaError('a group membership failed', { code: 'UNKNOWN_SERVER_ERROR', cause: error })
 }

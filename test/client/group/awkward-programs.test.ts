@@ -3,26 +3,13 @@
 import { describe, expect, it } from 'vitest'
 import { startBroker, type BrokerCluster } from '../../../src/broker.js'
 import { Admin } from '../../../src/client/admin/index.js'
-import { GroupMember, type GroupMemberOptions } from '../../../src/client/group/index.js'
 import { Producer } from '../../../src/client/producer/index.js'
 import type { WaitOptions } from '../../../src/util/deadline.js'
 import { until } from '../../helpers/until.js'
+import { memberOf } from './group-helpers.js'
 
 function startKafka(partitions = 1): Promise<BrokerCluster> {
   return startBroker({ topics: { orders: partitions }, config: { 'group.min.session.timeout.ms': 100 } })
-}
-
-function memberOf(kafka: BrokerCluster, options: Partial<GroupMemberOptions<string>> = {}): GroupMember {
-  return new GroupMember({
-    brokers: kafka.brokers,
-    group: 'billing',
-    topics: ['orders'],
-    from: 'beginning',
-    heartbeatMs: 20,
-    retryBackoffMs: 10,
-    logger: 'silent',
-    ...options,
-  })
 }
 
 /** Values are their offsets. */

@@ -8,24 +8,12 @@ import { CreateTopics } from '../../../src/protocol/messages/create-topics.js'
 import { partitionKey } from '../../../src/protocol/topic-partition.js'
 import { until } from '../../helpers/until.js'
 import { WireClient } from '../../helpers/wire-client.js'
+import { memberOf } from './group-helpers.js'
 
 const PARTITIONS = 6
 
 function startKafka(partitions = PARTITIONS): Promise<BrokerCluster> {
   return startBroker({ topics: { orders: partitions }, config: { 'group.min.session.timeout.ms': 100 } })
-}
-
-function memberOf(kafka: BrokerCluster, options: Partial<GroupMemberOptions<string>> = {}): GroupMember {
-  return new GroupMember({
-    brokers: kafka.brokers,
-    group: 'billing',
-    topics: ['orders'],
-    from: 'beginning',
-    heartbeatMs: 20,
-    retryBackoffMs: 10,
-    logger: 'silent',
-    ...options,
-  })
 }
 
 /** Sends `count` records, in turn to every partition; values are their numbers. */

@@ -2,10 +2,10 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { startBroker, type BrokerCluster } from '../../../src/broker.js'
-import { GroupMember, type GroupMemberOptions } from '../../../src/client/group/index.js'
 import { Producer } from '../../../src/client/producer/index.js'
 import type { ConsumerRecord } from '../../../src/index.js'
 import { until } from '../../helpers/until.js'
+import { memberOf } from './group-helpers.js'
 
 async function start(partitions: number, records: number): Promise<BrokerCluster> {
   const kafka = await startBroker({ topics: { orders: partitions } })
@@ -13,19 +13,6 @@ async function start(partitions: number, records: number): Promise<BrokerCluster
   const messages = Array.from({ length: records }, (_, i) => ({ value: String(i), partition: i % partitions }))
   await producer.send('orders', messages)
   return kafka
-}
-
-function memberOf(kafka: BrokerCluster, options: Partial<GroupMemberOptions<string>> = {}): GroupMember {
-  return new GroupMember({
-    brokers: kafka.brokers,
-    group: 'billing',
-    topics: ['orders'],
-    from: 'beginning',
-    heartbeatMs: 20,
-    retryBackoffMs: 10,
-    logger: 'silent',
-    ...options,
-  })
 }
 
 function complaints() {

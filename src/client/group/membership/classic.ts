@@ -160,7 +160,7 @@ function whileSyncing(rebalance: Rebalance, state: Of<'syncing'>, event: Members
 function begin({ memberId, generation }: Of<'syncing'>, assigned: Partitions, added: Partitions): Next {
   return [
     { name: 'stable', memberId, generation, assigned },
-    { type: 'assign', added, generation },
+    { type: 'assign', added },
     { type: 'startHeartbeats', memberId, generation },
   ]
 }
@@ -182,7 +182,7 @@ function whileRevoking(state: Of<'revoking'>, event: MembershipEvent): Next {
   switch (event.type) {
     case 'givenUp': {
       const [joining, ...effects] = join(memberId, generation, [...kept, ...added], 'partitions were revoked')
-      return [joining, { type: 'stopHeartbeats' }, { type: 'assign', added, generation }, ...effects]
+      return [joining, { type: 'stopHeartbeats' }, { type: 'assign', added }, ...effects]
     }
     case 'refused':
       switch (verdict(event.error)) {

@@ -53,7 +53,7 @@ export type Effect =
   | { readonly type: 'stopHeartbeats' }
   /** Answered by the event givenUp, once for each. */
   | { readonly type: 'giveUp'; readonly partitions: readonly TopicPartition[]; readonly parting: Parting }
-  | { readonly type: 'assign'; readonly added: readonly TopicPartition[]; readonly generation: number }
+  | { readonly type: 'assign'; readonly added: readonly TopicPartition[] }
   /** Ends a join or sync that is under way; its answer is dropped. */
   | { readonly type: 'cancel' }
   /** Answered by the event left when the membership is closing. */
